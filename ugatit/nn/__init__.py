@@ -1,0 +1,1 @@
+"""The model: policy, normalisers, layers, rules, networks; a Keras-free `tf.Module`."""
