@@ -1,0 +1,113 @@
+"""Range exponents: stored = true * 2**-e per range group, live, folded, or not at all (DESIGN.md section 2)."""
+
+from __future__ import annotations
+
+from typing import Dict, Mapping, NamedTuple, Optional, Union
+
+import tensorflow as tf
+
+from ugatit.numerics import pow2
+
+Exponent = Union[int, tf.Tensor, tf.Variable]
+
+
+class FoldRule(NamedTuple):
+    """How one variable moves with its layer's exponents: stored = variable * 2 ** (reading*e[reads] + writing*e[writes])."""
+
+    variable: str
+    reads: Optional[str]
+    writes: Optional[str]
+    reading: int
+    writing: int
+
+    def shift(self, exponents: Mapping[str, int]) -> int:
+        """The power of two that folding multiplies into the variable."""
+        return self.reading * _of(exponents, self.reads) + self.writing * _of(exponents, self.writes)
+
+
+def _of(exponents: Mapping[str, Exponent], group: Optional[str]) -> Exponent:
+    return exponents.get(group, 0) if group else 0
+
+
+class Unplanned:
+    """Every exponent is zero: no operation is added anywhere."""
+
+    planned = False
+    exponents: Mapping[str, Exponent] = {}
+
+    def apply(self, value: tf.Tensor, rule: FoldRule) -> tf.Tensor:
+        """A kernel, bias, gamma or statistic as its layer uses it, from the variable."""
+        del rule
+        return value
+
+    def epsilon(self, epsilon: float, reads: Optional[str]) -> Union[float, tf.Tensor]:
+        """A normalisation's epsilon for an input that is stored with the exponent of `reads`."""
+        del reads
+        return epsilon
+
+    def restore(self, x: tf.Tensor, group: Optional[str]) -> tf.Tensor:
+        """True value of a stored tensor, in float32."""
+        del group
+        return x
+
+    def true_value(self, value: tf.Tensor, rule: FoldRule) -> tf.Tensor:
+        """The variable as the checkpoint means it, whatever was folded into it."""
+        del rule
+        return value
+
+
+class Live(Unplanned):
+    """Exponents are variables that may change between steps: each use multiplies, nothing is retraced."""
+
+    planned = True
+
+    def __init__(self, exponents: Mapping[str, Exponent]) -> None:
+        self.exponents = dict(exponents)
+
+    def apply(self, value: tf.Tensor, rule: FoldRule) -> tf.Tensor:
+        shift = rule.shift(self.exponents)
+        return value if isinstance(shift, int) and shift == 0 else value * pow2(shift)
+
+    def epsilon(self, epsilon: float, reads: Optional[str]) -> Union[float, tf.Tensor]:
+        exponent = _of(self.exponents, reads)
+        if isinstance(exponent, int) and exponent == 0:
+            return epsilon
+        return tf.constant(epsilon, tf.float32) * pow2(-2 * exponent)
+
+    def restore(self, x: tf.Tensor, group: Optional[str]) -> tf.Tensor:
+        exponent = _of(self.exponents, group)
+        wide = tf.cast(x, tf.float32)
+        return wide if isinstance(exponent, int) and exponent == 0 else wide * pow2(exponent)
+
+
+class Folded(Live):
+    """Exponents were multiplied into the variables when the model was loaded: nothing is multiplied per picture.
+
+    Only what cannot be folded is multiplied back: a heat map, a logit, and the CAM bias's second meaning.
+    """
+
+    def __init__(self, exponents: Mapping[str, int]) -> None:
+        super().__init__({group: int(value) for group, value in exponents.items()})
+
+    def apply(self, value: tf.Tensor, rule: FoldRule) -> tf.Tensor:
+        del rule
+        return value
+
+    def epsilon(self, epsilon: float, reads: Optional[str]) -> float:
+        return epsilon * 4.0 ** -_of(self.exponents, reads)
+
+    def true_value(self, value: tf.Tensor, rule: FoldRule) -> tf.Tensor:
+        shift = rule.shift(self.exponents)
+        return value * pow2(-shift) if shift else value
+
+
+Scaling = Unplanned
+UNPLANNED = Unplanned()
+
+
+def live_exponents(scope: str, groups: Mapping[str, int]) -> Dict[str, tf.Variable]:
+    """Non-trainable int32 variables `ugatit/exponents/SCOPE/GROUP`, one per range group."""
+    return {
+        group: tf.Variable(value, trainable=False, dtype=tf.int32, name=f'ugatit/exponents/{scope}/{group}'.replace('/', '.'))
+        for group, value in groups.items()
+    }
