@@ -1,0 +1,76 @@
+"""Opening a device: the CPU always works, the others say what they need."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import pytest
+
+tf = pytest.importorskip('tensorflow')
+
+from ugatit.errors import UserError  # noqa: E402
+from ugatit.runners import NAMES, gpu, npu, open_runner  # noqa: E402
+
+
+@pytest.fixture
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu, 'gpus', list)
+    monkeypatch.setattr('ugatit.runners.gpus', list)
+
+
+def test_cpu(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger='ugatit'):
+        runner = open_runner('cpu')
+    assert (runner.name, runner.device, runner.native_float16) == ('cpu', '/CPU:0', False)
+    assert tf.__version__ in runner.description
+    assert f'device: {runner.description}' in caplog.messages
+    with tf.device(runner.device):
+        assert tf.ones([2]).device.endswith('CPU:0')
+
+
+def test_auto_takes_the_cpu_where_there_is_no_gpu(no_gpu: None) -> None:
+    assert open_runner('auto').name == 'cpu'
+
+
+def test_gpu_says_what_tensorflow_saw(no_gpu: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv('CUDA_VISIBLE_DEVICES', raising=False)
+    monkeypatch.setattr(tf.test, 'is_built_with_cuda', lambda: False)
+    with pytest.raises(UserError, match=r'built for the CPU only; install the GPU build .*\[gpu\]'):
+        open_runner('gpu')
+    monkeypatch.setattr(tf.test, 'is_built_with_cuda', lambda: True)
+    with pytest.raises(UserError, match=r'found none .*nvidia-smi.*; make it visible, or use --device=cpu\.'):
+        open_runner('gpu')
+
+
+@pytest.mark.parametrize('hidden', ['', '-1'])
+def test_a_hidden_gpu_is_named_as_the_reason(no_gpu: None, monkeypatch: pytest.MonkeyPatch, hidden: str) -> None:
+    monkeypatch.setenv('CUDA_VISIBLE_DEVICES', hidden)
+    with pytest.raises(UserError, match='CUDA_VISIBLE_DEVICES is set to'):
+        open_runner('gpu')
+
+
+def test_npu_says_what_it_needs() -> None:
+    needs = r"needs Python 3\.7 to 3\.9, TensorFlow 2\.6\.5 and the vendor's npu_device, but here "
+    with pytest.raises(UserError, match=needs):
+        open_runner('npu')
+
+
+def test_npu_never_imports_the_adapter_into_a_tensorflow_it_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(npu, 'TENSORFLOW', '1.0.0')
+    monkeypatch.setattr(npu.importlib, 'import_module', lambda name: pytest.fail(f'imported {name}'))
+    with pytest.raises(UserError, match=f'TensorFlow is {tf.__version__}'):
+        open_runner('npu')
+
+
+def test_npu_is_honest_where_nothing_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(npu, 'TENSORFLOW', tf.__version__)
+    monkeypatch.setattr(npu, 'PYTHON', ((3, 7), sys.version_info[:2]))
+    monkeypatch.setattr(npu.importlib, 'import_module', lambda name: None)
+    with pytest.raises(UserError, match='cannot open an NPU yet'):
+        open_runner('npu')
+
+
+def test_an_unknown_device_is_refused_with_the_legal_ones() -> None:
+    with pytest.raises(UserError, match=', '.join(NAMES)):
+        open_runner('tpu')

@@ -1,0 +1,65 @@
+"""Imports TensorFlow for a command: without its start-up chatter, and with a sentence where it is missing or too old.
+
+Only after the flags are read, so that `--help` and a mistyped flag answer at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+import tempfile
+from typing import Iterator, Tuple
+
+from ugatit.errors import UserError
+
+OLDEST = (2, 6)
+
+
+def import_tensorflow() -> None:
+    """Makes `import tensorflow` quick and silent from here on; UserError where it cannot be imported or is too old.
+
+    Someone who sets TF_CPP_MIN_LOG_LEVEL wants to see messages and gets them all.
+    """
+    if 'tensorflow' in sys.modules:
+        return
+    quiet = 'TF_CPP_MIN_LOG_LEVEL' not in os.environ
+    os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '2')
+    try:
+        with _silent_stderr() if quiet else contextlib.nullcontext():
+            version = importlib.import_module('tensorflow').__version__
+    except ModuleNotFoundError as error:
+        if error.name != 'tensorflow':
+            raise
+        raise UserError(
+            "TensorFlow is not installed in this Python environment; install it with pip install -e '.[cpu]'"
+            " (or '.[gpu]' on a machine with an NVIDIA GPU)."
+        ) from None
+    if _numbers(version) < OLDEST:
+        raise UserError(f"TensorFlow 2.6 or newer is needed, but {version} is installed; pip install -e '.[cpu]'.")
+
+
+def _numbers(version: str) -> Tuple[int, ...]:
+    return tuple(int(part) for part in version.split('.')[:2])
+
+
+@contextlib.contextmanager
+def _silent_stderr() -> Iterator[None]:
+    """Holds back what C++ code writes to stderr (no log level reaches TensorFlow 2.21's first lines); replays on error.
+
+    Works on the file descriptor, because these lines do not pass through `sys.stderr`.
+    """
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as held:
+        stderr = os.dup(2)
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            held.seek(0)
+            os.write(stderr, held.read())
+            raise
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)

@@ -1,0 +1,41 @@
+"""Where a model runs: `open_runner('cpu' | 'gpu' | 'auto' | 'npu')` sets the device up and describes it.
+
+Call it before anything else touches TensorFlow's devices: memory growth and visibility are fixed at first use.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Callable, Dict, Tuple
+
+from ugatit.errors import UserError
+from ugatit.runners.cpu import open_cpu
+from ugatit.runners.gpu import gpus, open_gpu
+from ugatit.runners.npu import open_npu
+from ugatit.runners.runner import Runner
+
+__all__ = ['NAMES', 'Runner', 'open_runner']
+
+NAMES: Tuple[str, ...] = ('auto', 'cpu', 'gpu', 'npu')
+"""What `--device` accepts."""
+
+_log = logging.getLogger(__name__)
+
+
+def open_runner(name: str) -> Runner:
+    """The named device, ready to use, and logged; UserError where this machine does not have it."""
+    opened = _openers().get(name)
+    if opened is None:
+        raise UserError(f'the device must be one of {", ".join(NAMES)}, but {name!r} arrived.')
+    runner = opened()
+    _log.info('device: %s', runner.description)
+    return runner
+
+
+def _open_auto() -> Runner:
+    """The GPU where there is one, else the CPU; never the NPU, which nobody gets by accident."""
+    return open_gpu() if gpus() else open_cpu()
+
+
+def _openers() -> Dict[str, Callable[[], Runner]]:
+    return {'auto': _open_auto, 'cpu': open_cpu, 'gpu': open_gpu, 'npu': open_npu}
