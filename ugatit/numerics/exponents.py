@@ -117,7 +117,9 @@ def floor_log2_numpy(x: np.ndarray) -> np.ndarray:
 def scale_by_pow2_numpy(x: np.ndarray, e: np.ndarray) -> np.ndarray:
     """`scale_by_pow2` for NumPy float32 arrays: the same bits, subnormals become zero here too."""
     x = np.asarray(x, np.float32)
-    with np.errstate(over='ignore', under='ignore'):
-        scaled = np.ldexp(x, e).astype(np.float32)
-    tiny = np.ldexp(np.float32(1), MIN_EXPONENT)
-    return np.where((np.abs(x) < tiny) | (np.abs(scaled) < tiny), np.copysign(np.float32(0), x), scaled)
+    # Exact in float64; there a product just under the smallest normal is still told from one that rounds up to it.
+    scaled = np.ldexp(x.astype(np.float64), np.clip(e, -4 * _BIAS, 4 * _BIAS))
+    tiny = np.ldexp(1.0, MIN_EXPONENT)
+    scaled = np.where((np.abs(x) < tiny) | (np.abs(scaled) < tiny), np.copysign(0.0, x), scaled)
+    with np.errstate(over='ignore'):
+        return scaled.astype(np.float32)
