@@ -1,0 +1,87 @@
+"""Between 8-bit pixels and the network's [-1, 1], the check of a result, and files written whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import os
+import pathlib
+import uuid
+from typing import Optional, Union
+
+import numpy as np
+from PIL import Image
+
+from ugatit.data.names import printable
+from ugatit.errors import UserError
+
+PathLike = Union[str, 'os.PathLike[str]']
+
+_LEVEL = 1 / 127.5  # one step of 8-bit output, in units of [-1, 1]
+
+
+def to_float(pixels: np.ndarray) -> np.ndarray:
+    """x / 127.5 - 1: 0..255 of any type to float32 in [-1, 1], computed in float64 and rounded once."""
+    return (np.asarray(pixels, np.float64) / 127.5 - 1.0).astype(np.float32)
+
+
+def to_uint8(result: np.ndarray) -> np.ndarray:
+    """(x + 1) / 2 * 255 rounded to nearest, clipped to 0..255; the inverse of `to_float` for all 256 values.
+
+    The official code truncates, which darkens by half a level. Values must be finite: see `check_picture`.
+    """
+    if not np.isfinite(result).all():
+        raise UserError(f'expected a finite picture, but {check_picture(result)}')
+    levels = np.floor((np.asarray(result, np.float64) + 1.0) * 127.5 + 0.5)
+    return np.clip(levels, 0, 255).astype(np.uint8)
+
+
+def check_picture(result: np.ndarray) -> Optional[str]:
+    """Why a network result [H, W, C] in [-1, 1] is no picture, or None: NaN or infinite values, or one flat colour.
+
+    Written to a file, NaN would become black without any error. Check what the network returned, before `restore`:
+    a picture of 1 x 1 pixels is always flat.
+    """
+    finite = np.isfinite(result)
+    if not finite.all():
+        bad = int(result.size - finite.sum())
+        return (
+            f'the result has {bad} NaN or infinite values of {result.size}: '
+            'compute with --precision=float32, or with --ranges=auto'
+        )
+    spread = (result.max(axis=(0, 1)) - result.min(axis=(0, 1))).max()
+    if spread < _LEVEL / 2:
+        colour = to_uint8(result[0, 0]).tolist()
+        return (
+            f'the result is one flat colour {colour}: the checkpoint is damaged, or values overflowed; '
+            'compute with --precision=float32 to find out'
+        )
+    return None
+
+
+def save_png(path: PathLike, pixels: np.ndarray) -> None:
+    """Writes uint8 [H, W, 3] (or [H, W]) as PNG, whole or not at all, making missing folders. Raises UserError."""
+    if pixels.dtype != np.uint8:
+        raise UserError(f'expected uint8 pixels, got {pixels.dtype}: convert them with to_uint8')
+    buffer = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, 'PNG')
+    write_file(path, buffer.getvalue())
+
+
+def write_file(path: PathLike, data: bytes) -> None:
+    """Writes under a temporary name in the same folder and renames: nobody ever sees half a file, an old one stays
+    until the new one is complete. Missing folders are made. UserError if the system refuses."""
+    target = pathlib.Path(path)
+    temporary = target.parent / f'.ugatit-{uuid.uuid4().hex}.tmp'
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            temporary.write_bytes(data)
+            os.replace(temporary, target)
+        finally:
+            if temporary.exists():
+                temporary.unlink()
+    except OSError as error:
+        raise UserError(
+            f'expected to write {printable(target)}, but: {error.strerror or error}: '
+            'check the folder, its permissions and the free space'
+        ) from error
