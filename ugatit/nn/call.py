@@ -41,7 +41,7 @@ class Membership(NamedTuple):
     power: int  # 1, or 2 for squares
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)  # hashed by identity, so that it may be an argument of a tf.function
 class Call:
     """Passed to every layer; `keep` is the one place where tensors get their names."""
 
