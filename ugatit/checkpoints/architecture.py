@@ -57,22 +57,23 @@ def architecture_of(
       scopes: the networks to look at, e.g. `['generator_B']`; None looks at all that are there.
       folder_name: instead of the name of the checkpoint's folder.
       sidecar: instead of the JSON beside the checkpoint; its `architecture` entry counts.
-      overrides: field -> value that the user asked for (None: not asked for). It wins over JSON, folder name and
-        default; against the variables it is an error.
+      overrides: field -> value that the user asked for (None: not asked for). It wins over what was only noted; against
+        the shapes and names of the networks' variables it is an error.
 
     Raises:
       UserError: no network of U-GAT-IT in the checkpoint, or an override that its variables contradict.
     """
     sidecar = reader.sidecar() if sidecar is None else sidecar
     folder_name = reader.location.folder.resolve().name if folder_name is None else folder_name
+    visible = _from_variables(reader, scopes)
     told = {
-        'variables': {**_from_state(reader), **_from_variables(reader, scopes)},
+        'variables': {**_from_state(reader), **visible},
         'json': _known((sidecar or {}).get('architecture')),
         'folder name': _known(naming.parse_model_dir(folder_name)),
         'default': FIELDS,
     }
     given = {field: value for field, value in (overrides or {}).items() if value is not None}
-    _check_given(given, told['variables'], reader)
+    _check_given(given, visible, reader)
     resolved = _merged({'given': given, **told})
     _warn_of_contradictions(resolved, {source: told[source] for source in ('json', 'folder name')})
     _log.info('architecture: %s', resolved.describe())

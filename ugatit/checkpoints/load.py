@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional
+from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import tensorflow as tf
 
 from ugatit.checkpoints import naming
-from ugatit.checkpoints.reader import CheckpointReader
+from ugatit.checkpoints.reader import CheckpointReader, StoredTensor
 from ugatit.errors import UserError
-from ugatit.nn.variables import VariableFactory, named_variable
+from ugatit.nn.blueprint import VariableSpec
+from ugatit.nn.variables import Initial, VariableFactory, named_variable
 
 _log = logging.getLogger(__name__)
 
@@ -31,12 +32,12 @@ class LoadReport(NamedTuple):
         return f'{len(self.loaded)} variables loaded; skipped: {skipped}'
 
 
-def check_variables(specs: Mapping[str, Any], reader: CheckpointReader) -> LoadReport:
+def check_variables(specs: Mapping[str, VariableSpec], reader: CheckpointReader) -> LoadReport:
     """Checks that `reader` holds exactly the variables in `specs`, with their shapes; reads the index only.
 
     Args:
-      specs: official name -> `blueprint.VariableSpec` of one or more whole networks. Variables of other networks are
-        left alone, and so are optimiser slots and counters: the report counts them as skipped.
+      specs: official name -> VariableSpec (`blueprint.variable_specs`) of one or more whole networks. Variables of
+        other networks are left alone, and so are optimiser slots and counters: the report counts them as skipped.
       reader: the checkpoint.
 
     Raises:
@@ -69,10 +70,10 @@ def checkpoint_factory(reader: CheckpointReader, fallback: Optional[VariableFact
         None raises for it.
 
     Returns:
-      `factory(name, shape, initial, trainable) -> tf.Variable`, named `name`; `initial` is not used for stored ones.
+      `factory(name, shape, initial, trainable) -> tf.Variable` under the official name; `initial` is for `fallback`.
     """
 
-    def factory(name: str, shape: Any, initial: Any = None, trainable: bool = True) -> tf.Variable:
+    def factory(name: str, shape: Sequence[int], initial: Initial, trainable: bool) -> tf.Variable:
         if fallback is not None and name not in reader.variables():
             return fallback(name, shape, initial, trainable)
         tensor = reader.read_one(name)
@@ -83,19 +84,19 @@ def checkpoint_factory(reader: CheckpointReader, fallback: Optional[VariableFact
     return factory
 
 
-def _skipped(groups: Mapping[str, List[str]], specs: Mapping[str, Any]) -> Dict[str, int]:
+def _skipped(groups: Mapping[str, List[str]], specs: Mapping[str, VariableSpec]) -> Dict[str, int]:
     left = {group: sum(name not in specs for name in names) for group, names in groups.items()}
     other_networks = left.pop('generators') + left.pop('discriminators')
     return {'variables of other networks': other_networks, **left}
 
 
-def _misfit(name: str, shape: Any, stored: Any) -> List[str]:
+def _misfit(name: str, shape: Sequence[int], stored: StoredTensor) -> List[str]:
     if tuple(shape) != stored.shape:
         return [_misshapen(name, shape, stored.shape)]
     return [] if stored.dtype == tf.float32 else [f'{name} (expected float32, found {stored.dtype.name})']
 
 
-def _misshapen(name: str, expected: Any, found: Any) -> str:
+def _misshapen(name: str, expected: Sequence[int], found: Sequence[int]) -> str:
     return f'{name} (expected {list(expected)}, found {list(found)})'
 
 

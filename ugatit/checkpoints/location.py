@@ -74,6 +74,11 @@ def with_suffix(prefix: pathlib.Path, suffix: str) -> pathlib.Path:
     return prefix.parent / (prefix.name + suffix)
 
 
+def prefix_of(path: pathlib.Path) -> pathlib.Path:
+    """Of a checkpoint's file the path without `.index`, `.data-00000-of-00001`, ...; of another path itself."""
+    return path.parent / _SUFFIX.sub('', path.name)
+
+
 def step_of(prefix: pathlib.Path) -> Optional[int]:
     """The number at the end of `UGATIT.model-1000000`, None where there is none."""
     match = _NUMBER.search(prefix.name)
@@ -117,7 +122,7 @@ def _from_file(given: pathlib.Path) -> Location:
     """`given` is no directory: a prefix, a file of a checkpoint, or something else."""
     if given.name == STATE_FILE and given.is_file():
         return _in_directory(given.parent)
-    prefix = given.parent / _SUFFIX.sub('', given.name)
+    prefix = prefix_of(given)
     for candidate in (given, prefix):
         if with_suffix(candidate, '.index').is_file():
             return Location(candidate, step_of(candidate), 'as given')

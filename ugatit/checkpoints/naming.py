@@ -7,9 +7,10 @@ the discriminators owns `beta1_power_1`. Each trainable variable X has two slots
 from __future__ import annotations
 
 import re
-from typing import Any, Collection, Dict, Iterable, List, Mapping, Optional, Tuple, Union
+from typing import Collection, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from ugatit.nn.architecture import DISCRIMINATORS, GENERATORS, Architecture
+from ugatit.nn.blueprint import VariableSpec, variable_specs
 
 BETA_POWERS: Dict[str, Tuple[str, str]] = {
     'generators': ('beta1_power', 'beta2_power'),
@@ -41,25 +42,21 @@ def official_names(architecture: Architecture) -> Dict[str, Shape]:
 
 def network_names(architecture: Architecture, scopes: Iterable[str] = GENERATORS + DISCRIMINATORS) -> Dict[str, Shape]:
     """Name -> shape of the variables of the networks in `scopes`, in official order."""
-    from ugatit.nn import blueprint
-
-    specs = (blueprint.variable_specs(architecture, scope) for scope in scopes)
+    specs = (variable_specs(architecture, scope) for scope in scopes)
     return {name: tuple(spec.shape) for network in specs for name, spec in network.items()}
 
 
 def optimiser_names(architecture: Architecture) -> Dict[str, Shape]:
     """Name -> shape of beta powers and slots of both optimisers, in official order."""
-    from ugatit.nn import blueprint
-
     names: Dict[str, Shape] = {}
     for owner, scopes in (('generators', GENERATORS), ('discriminators', DISCRIMINATORS)):
         names.update({power: () for power in BETA_POWERS[owner]})
         for scope in scopes:
-            names.update(_slots(blueprint.variable_specs(architecture, scope)))
+            names.update(_slots(variable_specs(architecture, scope)))
     return names
 
 
-def _slots(specs: Mapping[str, Any]) -> Dict[str, Shape]:
+def _slots(specs: Mapping[str, VariableSpec]) -> Dict[str, Shape]:
     trainable = {name: tuple(spec.shape) for name, spec in specs.items() if spec.trainable}
     return {slot: shape for name, shape in trainable.items() for slot in slot_names(name)}
 

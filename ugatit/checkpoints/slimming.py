@@ -31,6 +31,8 @@ def slim(source: PathLike, output: PathLike, directions: Sequence[str] = ('a2b',
       UserError: no such direction, a generator that is not in `source`, or a checkpoint that is in the way.
     """
     reader = CheckpointReader(source)
+    if not directions:
+        raise UserError(f'at least one direction of {", ".join(GENERATOR_OF_DIRECTION)} expected, but none arrived.')
     scopes = [_generator(direction, reader) for direction in directions]
     resolved = architecture_of(reader, scopes)
     model = naming.model_name(resolved.architecture.light)

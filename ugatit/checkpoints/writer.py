@@ -21,7 +21,16 @@ from typing import Any, Iterable, Iterator, List, Mapping, Optional, Sequence, U
 import numpy as np
 import tensorflow as tf
 
-from ugatit.checkpoints.location import STATE_FILE, Location, PathLike, data_files, prefixes_in, step_of, with_suffix
+from ugatit.checkpoints.location import (
+    STATE_FILE,
+    Location,
+    PathLike,
+    data_files,
+    prefix_of,
+    prefixes_in,
+    step_of,
+    with_suffix,
+)
 from ugatit.errors import UserError
 
 _log = logging.getLogger(__name__)
@@ -84,7 +93,8 @@ def save_pieces(
         _publish(hidden / target.name, target)
         survivors = _survivors(target, model_name, keep)
         write_state_file(target.parent, target.name, [prefix.name for prefix in survivors])
-        _delete_others(target.parent, model_name, survivors)
+        if keep is not None:
+            _delete_others(target.parent, model_name, survivors)
     _log.info('saved %s', target)
     return Location(target, step, 'just written')
 
@@ -158,6 +168,7 @@ def _write_pieces(prefix: pathlib.Path, pieces: Iterable[Mapping[str, Value]]) -
     for piece in pieces:
         parts.append(f'{prefix}.part-{len(parts)}')
         _write(parts[-1], piece)
+        del piece  # before the next one is made
     # Of a single part this is a mere rename; of more it writes one index, the data stays where it is.
     tf.raw_ops.MergeV2Checkpoints(checkpoint_prefixes=parts, destination_prefix=str(prefix), delete_old_dirs=False)
     for path in [*data_files(prefix), with_suffix(prefix, '.index')]:
@@ -200,20 +211,21 @@ def _publish(hidden: pathlib.Path, target: pathlib.Path) -> None:
 
 def _survivors(target: pathlib.Path, model_name: str, keep: Optional[int]) -> List[pathlib.Path]:
     """The newest `keep` by number and `target`, oldest first."""
-    ours = _checkpoints_of(target.parent, model_name)
+    ours = [prefix for prefix in prefixes_in(target.parent) if _is_of(prefix, model_name)]
     return [prefix for prefix in ours if keep is None or prefix in ours[-keep:] or prefix == target]
 
 
-def _checkpoints_of(folder: pathlib.Path, model_name: str) -> List[pathlib.Path]:
-    start = f'{model_name}.model-'
-    return [prefix for prefix in prefixes_in(folder) if prefix.name == f'{start}{step_of(prefix)}']
-
-
 def _delete_others(folder: pathlib.Path, model_name: str, survivors: List[pathlib.Path]) -> None:
-    for prefix in _checkpoints_of(folder, model_name):
-        if prefix not in survivors:
+    """Also data that a killed writer left without its `.index`: that would be 8 GB for nothing."""
+    prefixes = {prefix_of(path) for path in folder.iterdir() if prefix_of(path) != path}
+    for prefix in prefixes - set(survivors):
+        if _is_of(prefix, model_name):
             _delete(prefix)
             _log.info('deleted %s', prefix)
+
+
+def _is_of(prefix: pathlib.Path, model_name: str) -> bool:
+    return prefix.name == f'{model_name}.model-{step_of(prefix)}'
 
 
 def _delete(prefix: pathlib.Path) -> None:
