@@ -1,0 +1,86 @@
+"""One update of the discriminators and one of the generators: plain functions, the same eager and traced."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Callable, Dict, Mapping, NamedTuple, Optional
+
+import tensorflow as tf
+
+from ugatit.nn.call import Call, SingularVectors
+from ugatit.training.networks import Networks, Translations, advance_power_iterations, translate_all, translate_fakes
+from ugatit.training.objective import Losses, Objective, discriminator_losses, generator_losses
+from ugatit.training.optimiser import Optimisers
+from ugatit.training.penalty import Noise, stateless_noise
+
+
+class Batch(NamedTuple):
+    """What one update is made from."""
+
+    images_a: tf.Tensor  # [N, H, W, 3] float32 in [-1, 1]
+    images_b: tf.Tensor  # the same N
+    learning_rate: tf.Tensor  # float32 scalar
+    steps_done: tf.Tensor  # int scalar: seeds the random numbers of gradient penalties
+
+
+@dataclasses.dataclass(frozen=True)
+class Training:
+    """Everything that updates read and change. Nothing here changes between updates except variables."""
+
+    networks: Networks
+    optimisers: Optimisers
+    objective: Objective = Objective()
+    noise: Noise = dataclasses.field(default_factory=stateless_noise)  # random numbers of gradient penalties
+    batch_momentum: float = 0.9  # of running statistics, where a variant has them
+
+    def call(self, vectors: Optional[Mapping[str, SingularVectors]] = None) -> Call:
+        """How a training pass calls a network; `vectors` are this update's, for discriminators."""
+        return Call(batch_momentum=self.batch_momentum, vectors=vectors or {})
+
+
+def update_discriminators(training: Training, batch: Batch, made: Optional[Translations] = None) -> Losses:
+    """One power iteration, losses, gradients, Adam. `made` are fakes computed already; no gradient reaches them."""
+    networks = training.networks
+    made = made or translate_fakes(networks, batch.images_a, batch.images_b, training.call())
+    reals = {'A': batch.images_a, 'B': batch.images_b}
+    fakes = {'A': tf.stop_gradient(made.fake_a.image), 'B': tf.stop_gradient(made.fake_b.image)}
+    noise = {domain: training.noise(domain, real, batch.steps_done) for domain, real in reals.items()}
+    call = training.call(advance_power_iterations(networks))
+    adam = training.optimisers.discriminators
+    variables = list(adam.variables_trained.values())
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(variables)
+        losses = discriminator_losses(training.objective, networks, reals, fakes, noise, call)
+    adam.apply(tape.gradient(losses['Discriminator_loss'], variables), batch.learning_rate)
+    return losses
+
+
+def _nothing(made: Translations) -> Losses:
+    del made
+    return {}
+
+
+def update_generators(
+    training: Training, batch: Batch, before_judging: Callable[[Translations], Losses] = _nothing
+) -> Losses:
+    """Translations, one power iteration, losses, gradients, Adam.
+
+    `before_judging` runs between the generators' and the discriminators' part of the forward pass: in a fused step it
+    updates the discriminators on the very same fakes. Its losses are returned with the generators'.
+    """
+    networks, adam = training.networks, training.optimisers.generators
+    variables = list(adam.variables_trained.values())
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(variables)
+        made = translate_all(networks, batch.images_a, batch.images_b, training.call())
+        with tape.stop_recording():
+            earlier = before_judging(made)
+            call = training.call(advance_power_iterations(networks))
+        losses = generator_losses(training.objective, networks, batch.images_a, batch.images_b, made, call)
+    adam.apply(tape.gradient(losses['Generator_loss'], variables), batch.learning_rate)
+    return {**earlier, **losses}
+
+
+def update_both(training: Training, batch: Batch) -> Losses:
+    """The fused step: the fakes are computed once, and the generators face the updated discriminators."""
+    return update_generators(training, batch, lambda made: update_discriminators(training, batch, made))
