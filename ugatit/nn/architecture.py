@@ -36,8 +36,8 @@ class Architecture:
                 raise UserError(f'{field} must be a whole number of at least {least}, but {value!r} arrived.')
         if self.image_size % 4:
             raise UserError(
-                f'image_size must be a multiple of 4 (two stride-2 convolutions, two upsamplings), but {self.image_size}'
-                f' arrived; the nearest that fits is {max(4, round(self.image_size / 4) * 4)}.'
+                'image_size must be a multiple of 4 (two stride-2 convolutions, two upsamplings), but'
+                f' {self.image_size} arrived; the nearest that fits is {max(4, round(self.image_size / 4) * 4)}.'
             )
 
     @property

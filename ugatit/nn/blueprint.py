@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Dict, NamedTuple, Sequence, Tuple, Type
 
-
 from ugatit.errors import UserError
 from ugatit.nn.architecture import DISCRIMINATORS, GENERATORS, NETWORKS, Architecture
 from ugatit.nn.build import Build, Registry
@@ -49,7 +48,7 @@ def variable_specs(
 
 
 def check_variants(architecture: Architecture, variants: Variants) -> Dict[str, Dict[str, str]]:
-    """The resolved table of all four networks (layer -> setting -> variant); raises UserError for rules that do not fit."""
+    """The resolved table of all four networks: layer -> setting -> variant; raises UserError for rules that don't fit."""
     layers: Dict[str, str] = {}
     table: Dict[str, Dict[str, str]] = {}
     for scope in NETWORKS:
@@ -58,5 +57,3 @@ def check_variants(architecture: Architecture, variants: Variants) -> Dict[str, 
         table.update(registry.variants)
     check_all_rules_match(variants, layers)
     return table
-
-

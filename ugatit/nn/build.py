@@ -62,7 +62,9 @@ class Build:
             if group:
                 self.registry.members.setdefault(group, []).append(Member(layer, permits))
 
-    def fold_rule(self, variable: str, reads: Optional[str], writes: Optional[str], reading: int, writing: int) -> FoldRule:
+    def fold_rule(
+        self, variable: str, reads: Optional[str], writes: Optional[str], reading: int, writing: int
+    ) -> FoldRule:
         """Notes how the variable moves with the exponents of the groups its layer reads and writes."""
         rule = FoldRule(variable, reads, writes, reading, writing)
         self.registry.fold_rules.append(rule)

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from ugatit.nn.architecture import Architecture
 from ugatit.nn.build import Build
-from ugatit.nn.cam import Cam
 from ugatit.nn.call import PLAIN_CALL, Call, SingularVectors
+from ugatit.nn.cam import Cam
 from ugatit.nn.layers import Conv, power_iteration
 from ugatit.nn.network import Network
 from ugatit.nn.policy import wide
@@ -58,7 +58,7 @@ class Discriminator(Network):
         return DiscriminatorOutput(self.local(images, call), self.global_(images, call))
 
     def power_iterations(self) -> Dict[str, SingularVectors]:
-        """Kernel name -> the vectors after one iteration from the stored `u`; to be shared by all passes of one update."""
+        """Kernel name -> the vectors after one iteration from the stored `u`; all passes of one update share them."""
         return {
             name: power_iteration(self.named_variables[name], variable)
             for name, variable in ((_kernel_of(u), v) for u, v in self.named_variables.items() if u.endswith('/u'))

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from ugatit.nn.architecture import Architecture
 from ugatit.nn.build import Build
-from ugatit.nn.cam import Cam
 from ugatit.nn.call import PLAIN_CALL, Call
+from ugatit.nn.cam import Cam
 from ugatit.nn.layers import Conv, Dense
 from ugatit.nn.network import Network
 from ugatit.nn.norm import Norm
@@ -42,7 +42,9 @@ class Generator(Network):
         a, ch, features, build = architecture, architecture.ch, architecture.features, self.build
 
         def conv(layer: str, inputs: int, outputs: int, kernel: int, stride: int, pad: int, reads, writes=None) -> Conv:
-            return Conv(build, f'{scope}/{layer}', inputs, outputs, kernel, stride, pad, reads=reads, writes=writes or layer)
+            return Conv(
+                build, f'{scope}/{layer}', inputs, outputs, kernel, stride, pad, reads=reads, writes=writes or layer
+            )
 
         def norm(layer: str, channels: int, place: str, reads: str, writes: Optional[str] = None) -> Norm:
             return Norm(build, f'{scope}/{layer}', channels, place, reads, writes or layer)
@@ -61,7 +63,9 @@ class Generator(Network):
         self.conv_1x1 = conv('conv_1x1', inputs, features, 1, 1, 0, reads, DECODER)
         self.mlp = Mlp(build, f'{scope}/MLP', a)
         self.adaptive_resblocks = [
-            ResidualBlock(build, f'{scope}/adaptive_resblock{i}', f'adaptive_resblock{i}', features, DECODER, True, a.smoothing)
+            ResidualBlock(
+                build, f'{scope}/adaptive_resblock{i}', f'adaptive_resblock{i}', features, DECODER, True, a.smoothing
+            )
             for i in range(a.n_res)
         ]
         self.up_conv_0 = conv('up_conv_0', features, 2 * ch, 3, 1, 1, DECODER)
@@ -72,7 +76,7 @@ class Generator(Network):
         self.g_logit = Conv(build, f'{scope}/G_logit', ch, 3, 7, 1, 3, reads='layer_ins_norm_1', writes=None)
 
     def __call__(self, images: tf.Tensor, call: Call = PLAIN_CALL) -> GeneratorOutput:
-        """images [N, H, W, 3] float32 in [-1, 1]; H and W multiples of 4, and the architecture's size for full models."""
+        """images [N, H, W, 3] float32 in [-1, 1]; H, W multiples of 4, and the architecture's size for full models."""
         x, cam_logits = self._encode(images, call)
         x = self._relu(self.conv_1x1(x, call), call, 'Relu_3', DECODER)
         heatmap = call.keep(f'{self.scope}/Squeeze', self.heatmap(x, call, self.scope, DECODER))
@@ -105,7 +109,7 @@ class Generator(Network):
 
 
 class ResidualBlock(tf.Module):
-    """conv, norm, ReLU, conv, norm, + input; no ReLU after the addition. Adaptive blocks get gamma and beta per call."""
+    """conv, norm, ReLU, conv, norm, + input; no ReLU after the sum. Adaptive blocks get gamma and beta per call."""
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ def unnamed(suffix: str, x: tf.Tensor) -> tf.Tensor:
 
 
 def power_iteration(kernel: tf.Tensor, u: tf.Tensor, keep: Keep = unnamed) -> SingularVectors:
-    """One step towards the leading singular vectors of `kernel` reshaped to [-1, out]; no gradient flows through them."""
+    """One step towards the leading singular vectors of `kernel` as [-1, out]; no gradient flows through them."""
     matrix = tf.stop_gradient(_matrix(kernel))
     v = _unit(keep('MatMul', tf.matmul(u, matrix, transpose_b=True)))
     return SingularVectors(u=_unit(keep('MatMul_1', tf.matmul(v, matrix))), v=v)
@@ -51,7 +51,13 @@ class Kernel(tf.Module):
     """A layer's kernel and bias; with `spectral` the kernel is normalised before it is used."""
 
     def __init__(
-        self, build: Build, prefix: str, shape: list, reads: Optional[str], writes: Optional[str], spectral: bool = False
+        self,
+        build: Build,
+        prefix: str,
+        shape: list,
+        reads: Optional[str],
+        writes: Optional[str],
+        spectral: bool = False,
     ) -> None:
         super().__init__()
         self._build, self.prefix = build, prefix
@@ -61,8 +67,9 @@ class Kernel(tf.Module):
         self.kernel_rule = build.fold_rule(f'{prefix}/kernel', reads, writes, 1, -1)
 
     def effective(self, call: Call, name: Optional[str] = None) -> tf.Tensor:
-        """The kernel at the scale that maps the read group to the written one (spectral norm first: it divides scales out).
+        """The kernel at the scale that maps the read group to the written one.
 
+        Spectral norm comes first, because it divides every scale out again.
         `name` is the official scope of this use where it is not the variables' own (CAM_logit is used twice).
         """
         kernel = tf.convert_to_tensor(self.kernel)
@@ -74,7 +81,9 @@ class Kernel(tf.Module):
         def keep(suffix: str, x: tf.Tensor) -> tf.Tensor:
             return call.keep(f'{name}/{suffix}', x)
 
-        vectors = call.vectors.get(f'{self.prefix}/kernel')  # of this update, where the caller shares them between passes
+        vectors = call.vectors.get(
+            f'{self.prefix}/kernel'
+        )  # of this update, where the caller shares them between passes
         if vectors is None:
             vectors = power_iteration(kernel, self.u, keep)
         return spectrally_normalized(kernel, vectors, keep)
@@ -136,8 +145,10 @@ class Dense(tf.Module):
         variant = build.variant('guard', scope, 'dense')
         guard, parameters = split_variant(variant)
         if parameters == ('folded',):
-            raise UserError(f'{scope} is a dense layer: its LayerNorm depends on the input, so {variant!r} cannot be folded;'
-                            ' use norm_after there.')  # fmt: skip
+            raise UserError(
+                f'{scope} is a dense layer: its LayerNorm depends on the input, so {variant!r} cannot be folded; use'
+                ' norm_after there.'
+            )
         self._limit = _clamp_limit(guard, parameters)
         build.join(scope, guard == 'planned', reads, writes)
         self.after = LayerNormAfter(build, f'{scope}/layer_norm', outputs) if guard == 'norm_after' else None

@@ -39,8 +39,11 @@ class Network(tf.Module):
         return members
 
     def heatmap(self, x: tf.Tensor, call: Call, scope: str, group: Optional[str]) -> tf.Tensor:
-        """Sum over channels, [N, h, w], true values. It can overflow although its inputs fit, so it is summed in float32;
-        without a plan it is then stored like any other result, as official code in float16 would."""
+        """Sum over channels, [N, h, w], true values.
+
+        It can overflow although its inputs fit, so it is summed in float32; without a plan it is then stored like any
+        other result, as official code in float16 would.
+        """
         total = tf.reduce_sum(wide(x), -1)
         scaling = self.build.scaling
         total = scaling.restore(total, group) if scaling.planned else self.build.policy.vector(total)

@@ -95,7 +95,7 @@ class Norm(tf.Module):
     def __call__(
         self, x: tf.Tensor, call: Call, gamma: Optional[tf.Tensor] = None, beta: Optional[tf.Tensor] = None
     ) -> tf.Tensor:
-        """x [N, H, W, C]; gamma, beta [N, 1, 1, C] at adaptive places -> [N, H, W, C] at the scale of the written group."""
+        """x [N, H, W, C]; gamma, beta [N, 1, 1, C] at adaptive places -> [N, H, W, C] at the written group's scale."""
         store = self._build.policy.vector
         if not self._adaptive:
             gamma = self._build.scaling.apply(self.gamma, self._gamma_rule)
@@ -162,8 +162,8 @@ def _resolve(variant: str, scope: str, place: str) -> Tuple[str, Tuple[str, ...]
     kind = PLACES[place] if kind == 'default' else kind
     if kind.startswith('adaptive') and place != 'adaptive':
         raise UserError(
-            f'{scope} has no MLP gamma and beta, so its norm cannot be {variant!r}; use instance, layer, layer_instance,'
-            ' group, batch or none there.'
+            f'{scope} has no MLP gamma and beta, so its norm cannot be {variant!r}; use instance, layer,'
+            ' layer_instance, group, batch or none there.'
         )
     if 'own' in parameters and place != 'adaptive':
         raise UserError(f'{scope} has its own gamma and beta already, so {variant!r} says nothing there; drop ":own".')

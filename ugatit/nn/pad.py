@@ -49,7 +49,10 @@ def reflect_pad(x: tf.Tensor, before: int, after: int, mode: str = 'mirror') -> 
 
 
 def upsample(x: tf.Tensor) -> tf.Tensor:
-    """Nearest neighbour x2: [N, H, W, C] -> [N, 2H, 2W, C], by reshape and tile (the resize operator's gradient has no XLA kernel)."""
+    """Nearest neighbour x2: [N, H, W, C] -> [N, 2H, 2W, C].
+
+    By reshape and tile, because the resize operator's gradient has no XLA kernel.
+    """
     shape = tf.shape(x)
     channels = x.shape[-1]
     rows = tf.reshape(x, [shape[0], shape[1], 1, shape[2], 1, channels])

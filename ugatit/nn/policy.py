@@ -44,15 +44,17 @@ class Policy:
     def _round(self, x: tf.Tensor, fmt: Format) -> tf.Tensor:
         return round_to(x, fmt, self.overflow)
 
-    def floor(self) -> 'Policy':
-        """The same significand everywhere with an unlimited exponent: what the format costs when range is no problem."""
+    def floor(self) -> Policy:
+        """The same significand with an unlimited exponent: what the format costs when range is no problem."""
 
         def unbounded(fmt: Format) -> Format:
             return FLOAT16_UNBOUNDED if fmt is FLOAT16 else fmt
 
         formats = (self.operand_format, self.result_format, self.vector_format)
         if any(fmt is BFLOAT16 for fmt in formats):
-            raise UserError('A floor is defined for float16 policies; bfloat16 has the exponent range of float32 anyway.')
+            raise UserError(
+                'A floor is defined for float16 policies; bfloat16 has the exponent range of float32 anyway.'
+            )
         return Policy(f'{self.name}:floor', *(unbounded(fmt) for fmt in formats))
 
 
@@ -74,9 +76,13 @@ PRECISIONS: Tuple[str, ...] = tuple(_FORMATS)
 def make_policy(precision: str = 'float32', overflow: str = 'ieee', native: bool = False) -> Policy:
     """The policy of DESIGN.md's table with this name; raises UserError that lists the legal names."""
     if precision not in _FORMATS:
-        raise UserError(f'precision must be one of {", ".join(PRECISIONS)}, but {precision!r} arrived; choose one of these.')
+        raise UserError(
+            f'precision must be one of {", ".join(PRECISIONS)}, but {precision!r} arrived; choose one of these.'
+        )
     if overflow not in OVERFLOWS:
-        raise UserError(f'overflow must be one of {", ".join(OVERFLOWS)}, but {overflow!r} arrived; choose one of these.')
+        raise UserError(
+            f'overflow must be one of {", ".join(OVERFLOWS)}, but {overflow!r} arrived; choose one of these.'
+        )
     if precision == 'mixed_bfloat16' and overflow == 'saturate':
         raise UserError('overflow saturate belongs to float16 hardware, but precision is mixed_bfloat16; use ieee.')
     return Policy(precision, *_FORMATS[precision], overflow=overflow, native=native and overflow == 'ieee')

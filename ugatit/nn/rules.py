@@ -31,7 +31,7 @@ SETTINGS: Dict[str, Dict[str, str]] = {
         'planned': 'range exponents allowed (all 0 without a plan)',
         'plain': 'range exponents refused',
         'clamp': "results clipped to +-C in float16, StyleGAN2's conv_clamp; clamp:C, 256 by default",
-        'norm_after': 'a BatchNorm after the conv, a LayerNorm after an MLP dense; norm_after:folded puts the BN into the conv',
+        'norm_after': 'a BatchNorm after the conv, a LayerNorm after an MLP dense; norm_after:folded: BN inside the conv',
     },
 }
 LAYER_KINDS: Dict[str, Tuple[str, ...]] = {'norm': ('norm',), 'statistics': ('norm',), 'guard': ('conv', 'dense')}
@@ -70,14 +70,13 @@ class Variants:
         )
 
 
-
 def _check_rule(name: str, setting: str, pattern: str, variant: str) -> None:
     try:
         re.compile(pattern)
     except re.error as error:
         raise UserError(
-            f"Variants '{name}': the {setting} rule {pattern!r} must be a regular expression over layer names, but it does"
-            f' not compile ({error}); correct it.'
+            f"Variants '{name}': the {setting} rule {pattern!r} must be a regular expression over layer names, but it"
+            f' does not compile ({error}); correct it.'
         ) from None
     known, parameters = split_variant(variant)
     if known not in SETTINGS[setting]:
@@ -112,8 +111,8 @@ def check_all_rules_match(variants: Variants, layers: Mapping[str, str]) -> None
         for pattern, _ in getattr(variants, setting):
             if not any(re.fullmatch(pattern, name) for name in names):
                 raise UserError(
-                    f"Variants '{variants.name}': the {setting} rule {pattern!r} matches no layer; it must match the whole"
-                    f' name of one of {_abridged(names)}.'
+                    f"Variants '{variants.name}': the {setting} rule {pattern!r} matches no layer; it must match the"
+                    f' whole name of one of {_abridged(names)}.'
                 )
 
 

@@ -12,7 +12,10 @@ Exponent = Union[int, tf.Tensor, tf.Variable]
 
 
 class FoldRule(NamedTuple):
-    """How one variable moves with its layer's exponents: stored = variable * 2 ** (reading*e[reads] + writing*e[writes])."""
+    """How one variable moves with its layer's exponents.
+
+    stored = variable * 2 ** (reading * e[reads] + writing * e[writes])
+    """
 
     variable: str
     reads: Optional[str]
@@ -123,6 +126,8 @@ UNPLANNED = Unplanned()
 def live_exponents(scope: str, groups: Mapping[str, int]) -> Dict[str, tf.Variable]:
     """Non-trainable int32 variables `ugatit/exponents/SCOPE/GROUP`, one per range group."""
     return {
-        group: tf.Variable(value, trainable=False, dtype=tf.int32, name=f'ugatit/exponents/{scope}/{group}'.replace('/', '.'))
+        group: tf.Variable(
+            value, trainable=False, dtype=tf.int32, name=f'ugatit/exponents/{scope}/{group}'.replace('/', '.')
+        )
         for group, value in groups.items()
     }

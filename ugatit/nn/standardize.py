@@ -27,7 +27,7 @@ def _mean(x: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
 def plain(x: tf.Tensor, axes: Sequence[int], epsilon: Epsilon, policy: Policy, keep: Keep = unnamed) -> tf.Tensor:
     """The official computation, every stored intermediate in the policy's vector format.
 
-    In float16 `SquaredDifference` overflows where |x - mean| >= 256, and one mean leaves a residual when |mean| >= 2048.
+    In float16 `SquaredDifference` overflows where |x - mean| >= 256, and one mean leaves a residual where it is large.
     """
     store = policy.vector
     x = store(x)
