@@ -48,7 +48,7 @@ def variable_specs(
 
 
 def check_variants(architecture: Architecture, variants: Variants) -> Dict[str, Dict[str, str]]:
-    """The resolved table of all four networks: layer -> setting -> variant; raises UserError for rules that don't fit."""
+    """The resolved table of all four networks: layer -> setting -> variant; UserError for rules that do not fit."""
     layers: Dict[str, str] = {}
     table: Dict[str, Dict[str, str]] = {}
     for scope in NETWORKS:

@@ -31,7 +31,7 @@ SETTINGS: Dict[str, Dict[str, str]] = {
         'planned': 'range exponents allowed (all 0 without a plan)',
         'plain': 'range exponents refused',
         'clamp': "results clipped to +-C in float16, StyleGAN2's conv_clamp; clamp:C, 256 by default",
-        'norm_after': 'a BatchNorm after the conv, a LayerNorm after an MLP dense; norm_after:folded: BN inside the conv',
+        'norm_after': 'a BatchNorm after the conv, a LayerNorm after an MLP dense; norm_after:folded: BN in the conv',
     },
 }
 LAYER_KINDS: Dict[str, Tuple[str, ...]] = {'norm': ('norm',), 'statistics': ('norm',), 'guard': ('conv', 'dense')}
