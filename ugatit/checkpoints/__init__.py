@@ -36,6 +36,9 @@ _MODULES: Dict[str, str] = {
     'save_checkpoint': 'writer',
     'save_pieces': 'writer',
     'slim': 'slimming',
+    'fold_ranges': 'folding',
+    'fold_exponents': 'folding',
+    'folded_exponents': 'folding',
 }
 
 __all__ = list(_MODULES)

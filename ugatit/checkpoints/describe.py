@@ -10,6 +10,7 @@ from ugatit.checkpoints.architecture import architecture_of
 from ugatit.checkpoints.reader import CheckpointReader
 from ugatit.checkpoints.writer import is_finite
 
+_LISTED = 12  # so many names that belong to no group; the JSON has them all
 _USES = {'generator_B': 'a2b: pictures of A become B', 'generator_A': 'b2a: pictures of B become A'}
 
 
@@ -46,10 +47,12 @@ def as_text(found: Dict[str, Any]) -> str:
     """`describe`'s result for people."""
     lines = [found['prefix'], f'  found      {found["found"]}', f'  step       {found["step"]}']
     lines += [f'  variant    {found["variant"]}']
-    lines += [f'  {"setting":<10} {field} = {value} ({found["sources"][field]})' for field, value in _settings(found)]
+    lines += _table(
+        'setting', [(f'{field} = {value} ({found["sources"][field]})',) for field, value in _settings(found)]
+    )
     lines += _table('network', [_network_row(scope, size) for scope, size in found['networks'].items()])
     lines += _table('group', [(group, *_size(size)) for group, size in found['groups'].items()])
-    lines += [f'  unknown    {", ".join(found["other"])}'] if found['other'] else []
+    lines += _table('unknown', [(name,) for name in found['other'][:_LISTED]])
     lines += [f'  sidecar    {"JSON beside it" if found["sidecar"] else "none"}']
     return '\n'.join(lines + (_non_finite_lines(found['non_finite']) if 'non_finite' in found else []))
 

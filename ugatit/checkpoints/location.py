@@ -186,8 +186,8 @@ def _newest(folder: pathlib.Path) -> Location:
     for prefix in set(prefixes) - set(candidates):
         _log.warning('%s has no .data file and is passed over', prefix)
     named = named_in_state_file(folder)
-    if folder / str(named) in candidates:
-        return _named(folder / str(named), candidates)
+    if named and folder / named in candidates:
+        return _named(folder / named, candidates)
     reason = f'the file {STATE_FILE} names {named}, which is not here' if named else f'no usable file {STATE_FILE}'
     return _newest_by_number(folder, candidates, reason)
 

@@ -37,7 +37,7 @@ def slim(source: PathLike, output: PathLike, directions: Sequence[str] = ('a2b',
     resolved = architecture_of(reader, scopes)
     model = naming.model_name(resolved.architecture.light)
     step = reader.location.step or 0
-    _check_free(output, f'{model}.model-{step}')
+    check_free(output, f'{model}.model-{step}')
     names = {scope: _names_of(scope, reader) for scope in scopes}
     metadata = {
         **(reader.sidecar() or {}),
@@ -60,7 +60,8 @@ def _generator(direction: str, reader: CheckpointReader) -> str:
     return scope
 
 
-def _check_free(output: PathLike, name: str) -> None:
+def check_free(output: PathLike, name: str) -> None:
+    """UserError where the folder already holds a checkpoint of this name."""
     if (pathlib.Path(output) / f'{name}.index').exists():
         raise UserError(f'{pathlib.Path(output) / name} exists already and is left as it is; give another folder.')
 
