@@ -19,7 +19,9 @@ class Adam(tf.Module):
     The powers of beta are variables that are multiplied once an update, as in TF1: beta^t in float32.
     """
 
-    def __init__(self, owner: str, variables: Dict[str, tf.Variable], factory: Optional[VariableFactory] = None) -> None:
+    def __init__(
+        self, owner: str, variables: Dict[str, tf.Variable], factory: Optional[VariableFactory] = None
+    ) -> None:
         """owner: 'generators' or 'discriminators'; variables: official name -> what is trained.
 
         `factory` makes slots and powers; without it they start at 0 and at beta.
@@ -28,7 +30,10 @@ class Adam(tf.Module):
         factory = factory or seeded()
         first, second = BETA_POWERS[owner]
         self.variables_trained = variables
-        self._powers = {first: factory(first, [], Initial(BETA1), False), second: factory(second, [], Initial(BETA2), False)}
+        self._powers = {
+            first: factory(first, [], Initial(BETA1), False),
+            second: factory(second, [], Initial(BETA2), False),
+        }
         self._slots = {
             slot: factory(slot, variable.shape.as_list(), ZEROS, False)
             for name, variable in variables.items()
@@ -68,7 +73,7 @@ class Optimisers(NamedTuple):
 
 
 def make_optimisers(networks: Networks, factory: Optional[VariableFactory] = None) -> Optimisers:
-    """Both optimisers; `factory` (for instance `checkpoint_factory(reader, fallback=seeded())`) restores their state."""
+    """Both optimisers; `factory` restores their state, for instance `checkpoint_factory(reader, fallback=seeded())`."""
     return Optimisers(
         Adam('generators', trainable_of(networks.generators), factory),
         Adam('discriminators', trainable_of(networks.discriminators), factory),

@@ -32,7 +32,7 @@ class Schedule:
 
 
 def learning_rate(schedule: Schedule, steps_done: int) -> float:
-    """The rate of step number `steps_done` (counted from 0): constant, then linear *per epoch*, as the official code has it.
+    """The rate of step number `steps_done` (counted from 0): constant, then linear *per epoch* (official code).
 
     lr * (epochs - epoch) / (epochs - decay_epoch) from epoch = decay_epoch on. The first decaying epoch still has the
     full rate, the last one lr / (epochs - decay_epoch); 0 is reached where the run ends, and kept beyond it.

@@ -1,0 +1,72 @@
+"""A training step as traced functions: which updates, from which batch, at which learning rate."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Iterator, Optional, Tuple
+
+import tensorflow as tf
+
+from ugatit.training.objective import Losses
+from ugatit.training.schedule import Schedule, learning_rate, updates_generators
+from ugatit.training.update import Batch, Training, update_both, update_discriminators, update_generators
+
+Images = Tuple[tf.Tensor, tf.Tensor]  # domain A, domain B: [N, H, W, 3] float32 in [-1, 1], the same N
+
+_OPTION = 'arithmetic_optimization'
+
+
+@contextlib.contextmanager
+def exact_graphs() -> Iterator[None]:
+    """Functions called inside are compiled without grappler's arithmetic optimisation.
+
+    It reorders sums, differently in each graph: the fused step then differs from its two halves by some 1e-8, which
+    Adam makes grow (measured on TensorFlow 2.21 and 2.6.5; without it they are equal bit for bit). TensorFlow has this
+    option per process only, so it is set around a call (0.1 ms) and put back.
+    """
+    before = tf.config.optimizer.get_experimental_options().get(_OPTION, True)
+    tf.config.optimizer.set_experimental_options({_OPTION: False})
+    try:
+        yield
+    finally:
+        tf.config.optimizer.set_experimental_options({_OPTION: before})
+
+
+class TrainingStep:
+    """One step of a run; `both`, `discriminators` and `generators` are the traced updates that it is made of.
+
+    A first call of each traces it (up to a minute on a slow machine); a new picture or batch size traces again.
+    """
+
+    def __init__(self, training: Training, schedule: Optional[Schedule] = None) -> None:
+        self.training, self.schedule = training, schedule or Schedule()
+        self.both = tf.function(lambda batch: update_both(training, batch))
+        self.discriminators = tf.function(lambda batch: update_discriminators(training, batch))
+        self.generators = tf.function(lambda batch: update_generators(training, batch))
+
+    def __call__(self, steps_done: int, images: Images, generator_images: Optional[Images] = None) -> Losses:
+        """Updates the discriminators, and in every n_critic-th step the generators.
+
+        Args:
+          steps_done: how many steps the run has behind it; decides learning rate, n_critic's turn and penalty noise.
+          images: the batch of both updates.
+          generator_images: a batch of its own for the generators' update, as the official code draws it (option
+            `two_batches`): the fakes are then computed twice. Unused in steps that leave the generators alone.
+
+        Returns:
+          The losses before the update that they belong to, by official name (see objective.py); those of the generators
+          are missing in steps that leave these alone.
+        """
+        batch = self.batch(steps_done, images)
+        with exact_graphs():
+            if not updates_generators(self.schedule, steps_done):
+                return self.discriminators(batch)
+            if generator_images is None:
+                return self.both(batch)
+            losses = self.discriminators(batch)
+            return {**losses, **self.generators(self.batch(steps_done, generator_images))}
+
+    def batch(self, steps_done: int, images: Images) -> Batch:
+        """The input of a traced update; the learning rate is the schedule's."""
+        rate = tf.constant(learning_rate(self.schedule, steps_done), tf.float32)
+        return Batch(tf.convert_to_tensor(images[0]), tf.convert_to_tensor(images[1]), rate, tf.constant(steps_done))
