@@ -20,10 +20,11 @@ ORDER = (
     'data',
     'training',
     'runners',
+    'translate',  # the module behind ugatit.load
+    'planning',  # behind ugatit.profile_ranges and plan_ranges
     'evaluation',
     'dumps',
     'export',
-    'translate',  # the module behind ugatit.load
     'cli',
     '__init__',  # hands out names of all the others, lazily
 )

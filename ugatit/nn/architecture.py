@@ -45,9 +45,14 @@ class Architecture:
         """Channels of the residual stream: 4 * ch."""
         return 4 * self.ch
 
+    @property
+    def smallest_size(self) -> int:
+        """Smallest picture the global discriminator takes: image_size / 2**(n_dis - 1) >= 3."""
+        return 3 * 2 ** (self.n_dis - 1)
+
     def check_discriminator_size(self) -> None:
         """Raises UserError where the global discriminator's last reflect padding has nothing left to mirror."""
-        smallest = 3 * 2 ** (self.n_dis - 1)
+        smallest = self.smallest_size
         if self.image_size < smallest:
             raise UserError(
                 f'image_size must be at least {smallest} for n_dis {self.n_dis} (image_size / 2**(n_dis - 1) >= 3), but'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Dict, NamedTuple, Sequence, Tuple, Type
 
 from ugatit.errors import UserError
@@ -51,8 +52,10 @@ def check_variants(architecture: Architecture, variants: Variants) -> Dict[str, 
     """The resolved table of all four networks: layer -> setting -> variant; UserError for rules that do not fit."""
     layers: Dict[str, str] = {}
     table: Dict[str, Dict[str, str]] = {}
+    # The layers do not depend on the picture's size, and a generator's size may be too small for the discriminators.
+    large = dataclasses.replace(architecture, image_size=max(architecture.image_size, architecture.smallest_size))
     for scope in NETWORKS:
-        registry = blueprint(architecture, scope, variants)
+        registry = blueprint(large, scope, variants)
         layers.update(registry.layers)
         table.update(registry.variants)
     check_all_rules_match(variants, layers)

@@ -1,0 +1,50 @@
+"""Range planning on a loaded model: `profile_ranges`, `plan_ranges`."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+import numpy as np
+import tensorflow as tf
+
+from ugatit.errors import UserError
+from ugatit.nn.policy import FLOAT32_POLICY
+from ugatit.ranges import RangePlan, RangeProfile, measure, plan_network
+from ugatit.translate import Translator
+
+AUTO_PICTURES = 64  # so many inputs, sorted by name, are measured by `--ranges=auto`
+
+
+def profile_ranges(translate: Translator, images: np.ndarray, batch_size: int = 4) -> RangeProfile:
+    """Measures every tensor of a loaded model on pictures, in float32 whatever the model's precision.
+
+    A saturating or overflowing precision would hide how far the values want to go. With a plan in force the values are
+    the stored ones, so the profile shows what the plan achieves.
+
+    Args:
+        translate: from `ugatit.load`.
+        images: [N, H, W, 3] in [-1, 1], all of one size.
+        batch_size: pictures per run; more need more memory.
+    """
+    if len(images) == 0:
+        raise UserError('A range profile needs at least one picture, but none arrived; 16 or more are advisable.')
+    with tf.device(translate.device):
+        return measure(translate.twin(FLOAT32_POLICY), list(_batches(np.asarray(images, np.float32), batch_size)))
+
+
+def plan_ranges(
+    translate: Translator, profile: RangeProfile, headroom_bits: float = 1, fit_squares: bool = False
+) -> RangePlan:
+    """Chooses the exponents of one direction's generator from its profile; see `ugatit.ranges.planner`.
+
+    Raises:
+        UserError: a profile of another network.
+    """
+    if profile.network != translate.generator.scope:
+        raise UserError(f'A profile of {translate.generator.scope} is expected, but one of {profile.network} arrived;'
+                        ' profile the same direction.')  # fmt: skip
+    return plan_network(translate.generator, profile, headroom_bits, fit_squares)
+
+
+def _batches(images: np.ndarray, size: int) -> Iterator[np.ndarray]:
+    return (images[start : start + size] for start in range(0, len(images), size))

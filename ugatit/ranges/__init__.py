@@ -1,0 +1,17 @@
+"""Exact power-of-two range planning: measure, choose exponents, fold (DESIGN.md section 2)."""
+
+from ugatit.ranges.fold import check_permission, folding_factory, shifts
+from ugatit.ranges.plan import RangePlan
+from ugatit.ranges.planner import plan_network
+from ugatit.ranges.profile import RangeProfile, TensorRange, measure
+
+__all__ = [
+    'RangePlan',
+    'RangeProfile',
+    'TensorRange',
+    'check_permission',
+    'folding_factory',
+    'measure',
+    'plan_network',
+    'shifts',
+]

@@ -1,0 +1,105 @@
+"""A range plan: one exponent per range group, and what was known when it was made. Readable JSON on disk."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from typing import Any, Dict, Iterator, List, Mapping, Tuple, Union
+
+from ugatit.errors import UserError
+from ugatit.nn.architecture import NETWORKS
+
+FORMAT = 1
+PathLike = Union[str, 'os.PathLike[str]']
+
+
+@dataclasses.dataclass(frozen=True)
+class RangePlan(Mapping[str, Dict[str, int]]):
+    """{network: {group: e}} with e >= 0: the group's tensors are stored as t * 2**-e. Groups left out have e = 0."""
+
+    networks: Mapping[str, Mapping[str, int]]
+    headroom_bits: float = 1.0  # powers of two left between the calibration's largest value and 65504
+    notes: Tuple[str, ...] = ()  # what could not be fitted, and warnings about the calibration
+    pictures: Mapping[str, int] = dataclasses.field(default_factory=dict)  # network -> calibration pictures
+
+    def __post_init__(self) -> None:
+        for network, groups in self.networks.items():
+            if network not in NETWORKS:
+                raise UserError(
+                    f'A range plan is for {", ".join(NETWORKS)}, but it names {network!r}; correct the name.'
+                )
+            for group, exponent in groups.items():
+                if isinstance(exponent, bool) or not isinstance(exponent, int) or not 0 <= exponent <= 60:
+                    raise UserError(
+                        f'A range exponent is a whole number from 0 to 60, but {network} {group} has {exponent!r}; correct'
+                        ' the plan or make it again with diagnose.py ranges --save_plan.'
+                    )
+
+    def __getitem__(self, network: str) -> Dict[str, int]:
+        return dict(self.networks[network])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.networks)
+
+    def __len__(self) -> int:
+        return len(self.networks)
+
+    def nonzero(self, network: str) -> Dict[str, int]:
+        """The groups of a network that are scaled at all; empty where the plan does not speak of the network."""
+        return {group: e for group, e in self.networks.get(network, {}).items() if e}
+
+    def merged(self, other: 'RangePlan') -> 'RangePlan':
+        """Both plans' networks; the other's where both speak of one."""
+        return RangePlan(
+            networks={**self.networks, **other.networks},
+            headroom_bits=min(self.headroom_bits, other.headroom_bits),
+            notes=self.notes + tuple(note for note in other.notes if note not in self.notes),
+            pictures={**self.pictures, **other.pictures},
+        )
+
+    def save(self, path: PathLike) -> None:
+        """Writes JSON, whole or not at all."""
+        temporary = f'{os.fspath(path)}.{os.getpid()}.part'
+        try:
+            with open(temporary, 'w', encoding='utf-8') as file:
+                file.write(json.dumps(self.to_json(), indent=2) + '\n')
+            os.replace(temporary, path)
+        finally:
+            if os.path.exists(temporary):
+                os.remove(temporary)
+
+    def to_json(self) -> Dict[str, Any]:
+        return {
+            'format': FORMAT,
+            'meaning': 'every tensor of a group is stored as t * 2**-e',
+            'headroom_bits': self.headroom_bits,
+            'pictures': dict(self.pictures),
+            'notes': list(self.notes),
+            'networks': {network: dict(groups) for network, groups in self.networks.items()},
+        }
+
+    @classmethod
+    def load(cls, path: PathLike) -> 'RangePlan':
+        """Reads what `save` wrote; UserError with what is wrong otherwise."""
+        try:
+            with open(path, encoding='utf-8') as file:
+                found = json.load(file)
+        except OSError as error:
+            raise UserError(f'A range plan was expected at {path}, but it cannot be read ({error.strerror}).') from None
+        except ValueError:
+            raise UserError(f'{path} should be a range plan (JSON), but it is not JSON; make one with diagnose.py'
+                            ' ranges --save_plan.') from None  # fmt: skip
+        return cls._from_json(found, path)
+
+    @classmethod
+    def _from_json(cls, found: Any, path: PathLike) -> 'RangePlan':
+        networks = found.get('networks') if isinstance(found, dict) else None
+        if not isinstance(networks, dict) or not all(isinstance(groups, dict) for groups in networks.values()):
+            raise UserError(f'{path} should be a range plan with "networks": {{network: {{group: exponent}}}}, but it has'
+                            ' none; make one with diagnose.py ranges --save_plan.')  # fmt: skip
+        if found.get('format', FORMAT) != FORMAT:
+            raise UserError(f'{path} is a range plan of format {found["format"]!r}, but this version reads {FORMAT}; make'
+                            ' it again with diagnose.py ranges --save_plan.')  # fmt: skip
+        notes: List[str] = [str(note) for note in found.get('notes', ())]
+        return cls(networks, float(found.get('headroom_bits', 1.0)), tuple(notes), dict(found.get('pictures', {})))

@@ -1,0 +1,185 @@
+"""Choosing exponents: the smallest that fit every result and operand, raised only where that saves small weights."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple
+
+from ugatit.nn.call import Membership
+from ugatit.nn.network import Network
+from ugatit.nn.scaling import FoldRule
+from ugatit.numerics import FLOAT16
+from ugatit.ranges.fold import permitted_groups
+from ugatit.ranges.kinds import SQUARE, WIDE
+from ugatit.ranges.plan import RangePlan
+from ugatit.ranges.profile import RangeProfile, TensorRange
+
+LARGEST_EXPONENT = 60
+NORMAL = int(math.log2(FLOAT16.smallest_normal))  # -14
+_RAISES = 12  # how far above the smallest fitting exponent underflow may push a group
+_WORTH_RAISING = 0.05  # of one tensor's values: a higher exponent than needed must buy at least this
+
+
+class Operand(NamedTuple):
+    """A weight as its layer uses it: it is stored times 2 ** shift."""
+
+    range: TensorRange
+    rule: FoldRule
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """What has to fit: results per group, operands between groups."""
+
+    results: Mapping[str, List[Tuple[TensorRange, int]]]  # group -> (tensor, power)
+    operands: List[Operand]
+    limit: float  # largest |value| that a stored tensor may have
+
+
+def plan_network(
+    network: Network, profile: RangeProfile, headroom_bits: float = 1.0, fit_squares: bool = False
+) -> RangePlan:
+    """The plan for one network from its float32 profile.
+
+    Args:
+        network: gives range groups, fold rules and permissions.
+        profile: `profile.measure` of the same network, unplanned.
+        headroom_bits: powers of two to leave below 65504 for pictures that reach further than the calibration's.
+        fit_squares: also fit squared differences, for hardware that squares in float16 (all-float16 `plain` statistics).
+    """
+    permitted = permitted_groups(network.registry)
+    problem = _problem(network, profile, FLOAT16.max_finite * 2.0**-headroom_bits, fit_squares)
+    exponents = {group: 0 for group in problem.results if group in permitted}
+    _fit_results(problem, exponents)
+    _fit_operands(problem, exponents)
+    _spare_small_weights(problem, exponents)
+    notes = _unfitted(problem, profile, network.range_members(), exponents)
+    notes += _calibration_notes(problem, profile, exponents, headroom_bits)
+    return RangePlan({network.scope: exponents}, headroom_bits, tuple(notes), {network.scope: profile.pictures})
+
+
+def _problem(network: Network, profile: RangeProfile, limit: float, fit_squares: bool) -> Problem:
+    results: Dict[str, List[Tuple[TensorRange, int]]] = {}
+    for name, member in network.range_members().items():
+        if member.group and member.power and name in profile and (fit_squares or profile[name].kind != SQUARE):
+            results.setdefault(member.group, []).append((profile[name], member.power))
+    operands = [
+        Operand(profile[tensor], rule)
+        for rule in network.registry.fold_rules
+        for tensor in _tensors_of(rule, profile)
+    ]  # fmt: skip
+    return Problem(results, operands, limit)
+
+
+def _tensors_of(rule: FoldRule, profile: RangeProfile) -> List[str]:
+    """The variable itself, and for a CAM the attention weights kernel + bias, which move with it."""
+    layer = rule.variable.rpartition('/')[0]
+    names = [rule.variable]
+    if layer.endswith('CAM_logit'):
+        names += [f'{layer}/BiasAdd']
+    return [name for name in names if name in profile]
+
+
+def _fit_results(problem: Problem, exponents: Dict[str, int]) -> None:
+    for group in exponents:
+        needed = [_bits_over(t.amax, problem.limit) / power for t, power in problem.results[group]]
+        exponents[group] = min(LARGEST_EXPONENT, max(0, *(math.ceil(bits) for bits in needed)))
+
+
+def _fit_operands(problem: Problem, exponents: Dict[str, int]) -> None:
+    # Raising what a layer writes lowers its weights but may lift the next layer's: repeat. A cycle of layers (the MLP)
+    # whose weights cannot all fit would go on for ever, so the number of rounds is bounded and the report tells.
+    for _ in range(len(exponents) + 1):
+        changed = False
+        for operand in problem.operands:
+            over = math.ceil(_bits_over(operand.range.amax * 2.0 ** operand.rule.shift(exponents), problem.limit))
+            if over > 0 and operand.rule.writes in exponents and operand.rule.writing < 0:
+                exponents[operand.rule.writes] = min(LARGEST_EXPONENT, exponents[operand.rule.writes] + over)
+                changed = True
+        if not changed:
+            return
+
+
+def _bits_over(amax: float, limit: float) -> float:
+    if amax == 0.0:
+        return -math.inf
+    return math.log2(amax / limit) if math.isfinite(amax) else math.inf
+
+
+def _spare_small_weights(problem: Problem, exponents: Dict[str, int]) -> None:
+    """Raises a group where that keeps clearly more values out of the subnormals than it pushes into them."""
+    best = _added_underflow(problem, exponents)
+    for group in list(exponents):
+        for _ in range(_RAISES):
+            trial = {**exponents, group: exponents[group] + 1}
+            if trial[group] > LARGEST_EXPONENT or not _fits(problem, trial):
+                break
+            loss = _added_underflow(problem, trial)
+            if loss > best - _WORTH_RAISING:
+                break
+            exponents.update(trial)
+            best = loss
+
+
+def _added_underflow(problem: Problem, exponents: Mapping[str, int]) -> float:
+    """Sum over tensors of the share of values below 2**-14 that are there because of the exponents."""
+    loss = 0.0
+    for group, tensors in problem.results.items():
+        shift = exponents.get(group, 0)
+        added = (t.share_below(NORMAL + power * shift) - t.share_below(NORMAL) for t, power in tensors)
+        loss += max(added, default=0.0)
+    shares = ((o.range, o.rule.shift(exponents)) for o in problem.operands)
+    return loss + sum(max(0.0, w.share_below(NORMAL - shift) - w.share_below(NORMAL)) for w, shift in shares)
+
+
+def _fits(problem: Problem, exponents: Mapping[str, int]) -> bool:
+    return all(o.range.amax * 2.0 ** o.rule.shift(exponents) <= problem.limit for o in problem.operands)
+
+
+def _unfitted(
+    problem: Problem, profile: RangeProfile, members: Mapping[str, Membership], exponents: Mapping[str, int]
+) -> List[str]:
+    notes = []
+    for group, tensors in problem.results.items():
+        worst = max(tensors, key=lambda item: item[0].amax * 2.0 ** (-item[1] * exponents.get(group, 0)))
+        stored = worst[0].amax * 2.0 ** (-worst[1] * exponents.get(group, 0))
+        if not stored <= FLOAT16.max_finite:
+            why = 'its variants refuse exponents' if group not in exponents else 'it is not finite'
+            notes.append(f'{worst[0].name} does not fit float16: |value| reaches {stored:.6g} because {why}')
+    for operand in problem.operands:
+        stored = operand.range.amax * 2.0 ** operand.rule.shift(exponents)
+        if not stored <= FLOAT16.max_finite:
+            notes.append(f'{operand.range.name} does not fit float16: |weight| reaches {stored:.6g} at the scale between'
+                         f' {operand.rule.reads} and {operand.rule.writes}')  # fmt: skip
+    return notes + [note for name, member in members.items() for note in _unscaled(profile.get(name), member)]
+
+
+def _unscaled(found: Optional[TensorRange], member: Membership) -> List[str]:
+    if found is None or member.group or found.kind in (WIDE, 'operand') or not found.overflows:
+        return []
+    if found.name.endswith(('/Sum', '/Squeeze', '/add', '/concat')):
+        return []  # heat maps and logits are multiplied back in float32 once a plan is in force
+    if found.name.endswith(('/BiasAdd', '/GatherV2')) and 'CAM_logit' in found.name:
+        return []  # attention weights: judged with the operands
+    return [f'{found.name} does not fit float16: |value| reaches {found.amax:.6g} and nothing after it undoes a scale']
+
+
+def _calibration_notes(problem: Problem, profile: RangeProfile, exponents: Mapping[str, int], bits: float) -> List[str]:
+    """Warns where the second half of the calibration reaches further above the first than the headroom allows."""
+    if profile.pictures < 2:
+        return ['only 1 calibration picture: other pictures may reach further; use 16 or more']
+    grown = [_growth(group, tensors) for group, tensors in problem.results.items() if exponents.get(group)]
+    further, group = max(grown, default=(0.0, ''))
+    if further <= bits:
+        return []
+    return [f'the calibration pictures look too few: {group} reaches {further:.1f} bits further in their second half than in'
+            f' the first, and the headroom is {bits:g}; use more pictures or more headroom_bits']  # fmt: skip
+
+
+def _growth(group: str, tensors: List[Tuple[TensorRange, int]]) -> Tuple[float, str]:
+    """By how many bits the held-out second half of the pictures exceeds the first, for the group's largest value."""
+    parts = [t.amax_per_picture for t, power in tensors if power == 1]
+    first = max(max(part[: len(part) // 2]) for part in parts)
+    second = max(max(part[len(part) // 2 :]) for part in parts)
+    return (math.log2(second / first) if first > 0.0 and second > 0.0 else 0.0), group

@@ -1,0 +1,240 @@
+"""`ugatit.load`: a checkpoint's generator, ready to translate pictures in any precision."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+import tensorflow as tf
+
+from ugatit.checkpoints.architecture import architecture_of
+from ugatit.checkpoints.folding import folded_exponents
+from ugatit.checkpoints.load import check_variables, checkpoint_factory
+from ugatit.checkpoints.location import PathLike
+from ugatit.checkpoints.reader import CheckpointReader
+from ugatit.errors import UserError
+from ugatit.nn.architecture import GENERATOR_OF_DIRECTION, Architecture
+from ugatit.nn.blueprint import blueprint, check_variants
+from ugatit.nn.build import Build
+from ugatit.nn.call import Call
+from ugatit.nn.generator import Generator
+from ugatit.nn.policy import FLOAT32_POLICY, Policy, make_policy
+from ugatit.nn.presets import load_variants
+from ugatit.nn.rules import Variants
+from ugatit.nn.scaling import UNPLANNED, Folded
+from ugatit.nn.variables import VariableFactory, seeded
+from ugatit.ranges import RangePlan, check_permission, folding_factory
+from ugatit.runners import open_runner
+
+_log = logging.getLogger(__name__)
+
+CALIBRATION_PICTURES = 16  # batch statistics of so many pictures; all of them are in memory together
+EMBEDDED = Architecture(image_size=128, ch=16, light=True)  # of the seeded stand-in for a checkpoint
+
+
+class Translation(NamedTuple):
+    """What `translate(images)` gives; NumPy float32."""
+
+    image: np.ndarray  # [N, H, W, 3] in [-1, 1]
+    cam_logits: Optional[np.ndarray]  # [N, 2]: average, max pooling; None for a model without CAM
+    heatmap: np.ndarray  # [N, H / 4, W / 4]: where the generator looks, any scale
+
+
+class Translator:
+    """A loaded generator; call it with pictures. Calls of any batch size, one compiled program per picture size."""
+
+    def __init__(
+        self,
+        generator: Generator,
+        direction: str,
+        device: str,
+        plan: Optional[RangePlan] = None,
+        uncalibrated: Tuple[str, ...] = (),
+    ) -> None:
+        self.generator, self.direction, self.device, self.plan = generator, direction, device, plan
+        self._uncalibrated = uncalibrated  # layers whose running statistics no checkpoint gave
+        self._programs: Dict[Tuple[int, int], Any] = {}
+
+    @property
+    def architecture(self) -> Architecture:
+        return self.generator.architecture
+
+    @property
+    def policy(self) -> Policy:
+        return self.generator.build.policy
+
+    @property
+    def image_size(self) -> int:
+        """Side of the pictures the model was trained with; light models take others too."""
+        return self.architecture.image_size
+
+    def __call__(self, images: Union[np.ndarray, tf.Tensor]) -> Translation:
+        """images [N, H, W, 3] float32 in [-1, 1], H and W multiples of 4 -> Translation.
+
+        Raises:
+            UserError: another rank, channel count or range, or a size that the model cannot take.
+        """
+        images = self._checked(images)
+        if self._uncalibrated:
+            _log.warning(
+                'running statistics come from the first call: %d pictures', min(len(images), CALIBRATION_PICTURES)
+            )
+            self.calibrate(images)
+        with tf.device(self.device):
+            found = self._program(images.shape[1:3])(tf.constant(images))
+        logits = None if found.cam_logits is None else found.cam_logits.numpy()
+        return Translation(found.image.numpy(), logits, found.heatmap.numpy())
+
+    def calibrate(self, images: np.ndarray) -> None:
+        """Measures the running statistics that the checkpoint lacks (batch norms of a variant), in float32."""
+        images = self._checked(images)[:CALIBRATION_PICTURES]
+        with tf.device(self.device):
+            self.twin(FLOAT32_POLICY)(tf.constant(images), Call(batch_momentum=0.0))
+        _log.info('running statistics of %d layers measured on %d pictures', len(self._uncalibrated), len(images))
+        self._uncalibrated = ()
+
+    def twin(self, policy: Policy) -> Generator:
+        """The same variables, exponents and variants under another policy; nothing is copied."""
+        build = self.generator.build
+        variables = self.generator.named_variables
+        shared = Build(policy, build.scaling, build.variants, lambda name, *_: variables[name], build.pad_mode)
+        return Generator(self.architecture, self.generator.scope, shared)
+
+    def _program(self, size: Tuple[int, int]) -> Any:
+        if size not in self._programs:
+            function = tf.function(self.generator)
+            self._programs[size] = function.get_concrete_function(tf.TensorSpec([None, *size, 3], tf.float32))
+        return self._programs[size]
+
+    def _checked(self, images: Union[np.ndarray, tf.Tensor]) -> np.ndarray:
+        images = np.asarray(images, np.float32)
+        if images.ndim != 4 or images.shape[-1] != 3 or images.shape[0] == 0:
+            raise UserError(f'Pictures are expected as [N, height, width, 3], but shape {list(images.shape)} arrived; stack'
+                            ' RGB pictures along a first axis.')  # fmt: skip
+        largest = float(np.max(np.abs(images)))
+        if not largest <= 1.001:
+            raise UserError(
+                f'Pictures are expected in [-1, 1], but |value| reaches {largest:g}; use pixels / 127.5 - 1.'
+            )
+        self._check_size(images.shape[1], images.shape[2])
+        return images
+
+    def _check_size(self, height: int, width: int) -> None:
+        if height % 4 or width % 4:
+            raise UserError(
+                f'Height and width must be multiples of 4, but {height}x{width} arrived; resize the pictures.'
+            )
+        trained = self.image_size
+        if not self.architecture.light and (height, width) != (trained, trained):
+            raise UserError(
+                f'This is a full model, whose MLP fixes the size to {trained}x{trained}, but {height}x{width} arrived;'
+                ' resize the pictures or use a light model.'
+            )
+
+
+def load(
+    path: Optional[PathLike] = None,
+    direction: str = 'a2b',
+    precision: str = 'float32',
+    overflow: str = 'ieee',
+    ranges: Optional[RangePlan] = None,
+    variants: Union[str, Mapping[str, Any], Variants] = 'default',
+    device: str = 'auto',
+    image_size: Optional[int] = None,
+    seed: int = 0,
+) -> Translator:
+    """Loads one generator.
+
+    Args:
+        path: a checkpoint: directory, parent of one, prefix or `.index` file; None for seeded initial weights.
+        direction: 'a2b' (generator_B, selfie to anime) or 'b2a' (generator_A).
+        precision: float32, mixed_float16, float16, float16_operands or mixed_bfloat16.
+        overflow: 'ieee' (inf, NaN) or 'saturate' (the Ascend 910's).
+        ranges: a plan, folded into the weights now; None for none.
+        variants: a preset's name, a file, or rules; see `ugatit.nn.presets`.
+        device: auto, cpu, gpu or npu.
+        image_size: of a light model, where the default or the checkpoint's JSON is not what is wanted.
+        seed: of whatever the checkpoint does not hold.
+
+    Raises:
+        UserError: anything that does not fit, before big tensors are read.
+    """
+    if direction not in GENERATOR_OF_DIRECTION:
+        raise UserError(f'direction must be one of {", ".join(GENERATOR_OF_DIRECTION)}, but {direction!r} arrived.')
+    scope = GENERATOR_OF_DIRECTION[direction]
+    runner = open_runner(device)
+    policy = make_policy(precision, overflow, native=runner.native_float16)
+    chosen = load_variants(variants)
+    with tf.device(runner.device):
+        source = _Seeded(seed, image_size) if path is None else _Stored(path, scope, image_size, seed)
+        generator, plan, uncalibrated = _build(source, scope, policy, chosen, ranges)
+    return Translator(generator, direction, runner.device, plan, uncalibrated)
+
+
+class _Seeded:
+    """Initial weights in place of a checkpoint."""
+
+    def __init__(self, seed: int, image_size: Optional[int]) -> None:
+        size = EMBEDDED.image_size if image_size is None else image_size
+        self.architecture = Architecture(image_size=size, ch=EMBEDDED.ch, light=EMBEDDED.light)
+        self._factory = seeded(seed)
+
+    def factory(self, scope: str, wanted: Mapping[str, Any], official: Mapping[str, Any]) -> VariableFactory:
+        del scope, wanted, official
+        return self._factory
+
+    def folded(self, scope: str) -> Dict[str, int]:
+        del scope
+        return {}
+
+    def holds(self, name: str) -> bool:
+        del name
+        return False
+
+
+class _Stored:
+    """A checkpoint, checked before anything big is read."""
+
+    def __init__(self, path: PathLike, scope: str, image_size: Optional[int], seed: int) -> None:
+        self._reader, self._seed = CheckpointReader(path), seed
+        self.architecture = architecture_of(self._reader, [scope], overrides={'image_size': image_size}).architecture
+
+    def factory(self, scope: str, wanted: Mapping[str, Any], official: Mapping[str, Any]) -> VariableFactory:
+        """Checks names and shapes: a variant's additional variables may be missing and start anew, no others may."""
+        stored = self._reader.variables()
+        additional = [name for name in wanted if name not in official and name not in stored]
+        expected = {**official, **{name: spec for name, spec in wanted.items() if name in stored or name in official}}
+        unused = [name for name in official if name not in wanted and name not in stored]
+        check_variables({name: spec for name, spec in expected.items() if name not in unused}, self._reader)
+        if additional:
+            _log.warning('%s lacks %d variables of this variant, which start at their initial values: %s',
+                         scope, len(additional), ', '.join(additional[:6]))  # fmt: skip
+        return checkpoint_factory(self._reader, fallback=seeded(self._seed))
+
+    def folded(self, scope: str) -> Dict[str, int]:
+        return folded_exponents(self._reader, scope)
+
+    def holds(self, name: str) -> bool:
+        return name in self._reader.variables()
+
+
+def _build(
+    source: Union[_Seeded, _Stored], scope: str, policy: Policy, variants: Variants, ranges: Optional[RangePlan]
+) -> Tuple[Generator, Optional[RangePlan], Tuple[str, ...]]:
+    architecture = source.architecture
+    if variants.name != 'default':
+        check_variants(architecture, variants)
+    registry = blueprint(architecture, scope, variants)
+    factory = source.factory(scope, registry.variables, blueprint(architecture, scope).variables)
+    before = source.folded(scope)
+    check_permission(registry, before)
+    added = {} if ranges is None else ranges.nonzero(scope)
+    check_permission(registry, added)
+    total = {group: before.get(group, 0) + added.get(group, 0) for group in {**before, **added}}
+    if added:
+        factory = folding_factory(factory, registry, added)
+    planned = ranges is not None or bool(before)
+    build = Build(policy, Folded(total) if planned else UNPLANNED, variants, factory)
+    missing = tuple(layer for layer in registry.running if not source.holds(f'{layer}/moving_mean'))
+    return Generator(architecture, scope, build), ranges, missing
