@@ -93,7 +93,7 @@ def _run(path: pathlib.Path) -> Dict[str, Any]:
         ) from None
     try:
         exec(compile(source, str(path), 'exec'), values)  # a preset is code, like every config
-    except Exception as error:  # whatever the user's file does wrong is one sentence
+    except (Exception, SystemExit) as error:  # whatever the user's file does wrong is one sentence
         line = getattr(error, 'lineno', None) or traceback.extract_tb(error.__traceback__)[-1].lineno
         reason = f'{type(error).__name__}: {getattr(error, "msg", error)}'
         raise UserError(

@@ -1,0 +1,9 @@
+"""Group normalisation with 32 groups (as many as there are channels, if fewer) in the whole decoder, gamma and
+beta still from the MLP; the function changes.
+"""
+
+norm = [
+    (r'generator_[AB]/adaptive_resblock\d+/res[12]/instance_layer_norm', 'group'),
+    (r'generator_[AB]/layer_ins_norm_[01]', 'group'),
+    ('.*', 'default'),
+]
