@@ -49,9 +49,9 @@ class RunningStandardize(tf.Module):
 
     def _batch(self, x: tf.Tensor, call: Call) -> Tuple[tf.Tensor, tf.Tensor]:
         mean, variance = tf.nn.moments(wide(x), [0, 1, 2])
-        restore = self._build.scaling.restore
-        self._update(self.mean, restore(mean, self._reads), call)
-        self._update(self.variance, restore(restore(variance, self._reads), self._reads), call)
+        unapply = self._build.scaling.unapply
+        self._update(self.mean, unapply(mean, self._mean_rule), call)
+        self._update(self.variance, unapply(variance, self._variance_rule), call)
         return mean, variance
 
     def _update(self, variable: tf.Variable, value: tf.Tensor, call: Call) -> None:

@@ -43,6 +43,11 @@ class Unplanned:
         del rule
         return value
 
+    def unapply(self, value: tf.Tensor, rule: FoldRule) -> tf.Tensor:
+        """What the variable must hold so that `apply` gives `value`."""
+        del rule
+        return value
+
     def epsilon(self, epsilon: float, reads: Optional[str]) -> Union[float, tf.Tensor]:
         """A normalisation's epsilon for an input that is stored with the exponent of `reads`."""
         del reads
@@ -74,6 +79,10 @@ class Live(Unplanned):
         shift = rule.shift(self.exponents)
         return value if isinstance(shift, int) else _scaled(value, shift)
 
+    def unapply(self, value: tf.Tensor, rule: FoldRule) -> tf.Tensor:
+        shift = rule.shift(self.exponents)
+        return value if isinstance(shift, int) else _scaled(value, -shift)
+
     def epsilon(self, epsilon: float, reads: Optional[str]) -> Union[float, tf.Tensor]:
         exponent = _of(self.exponents, reads)
         if isinstance(exponent, int):
@@ -103,6 +112,10 @@ class Folded(Live):
         self.exponents = {group: int(value) for group, value in exponents.items()}
 
     def apply(self, value: tf.Tensor, rule: FoldRule) -> tf.Tensor:
+        del rule
+        return value
+
+    def unapply(self, value: tf.Tensor, rule: FoldRule) -> tf.Tensor:
         del rule
         return value
 
