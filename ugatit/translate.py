@@ -110,8 +110,8 @@ class Translator:
     def _checked(self, images: Union[np.ndarray, tf.Tensor]) -> np.ndarray:
         images = np.asarray(images, np.float32)
         if images.ndim != 4 or images.shape[-1] != 3 or images.shape[0] == 0:
-            raise UserError(f'Pictures are expected as [N, height, width, 3], but shape {list(images.shape)} arrived; stack'
-                            ' RGB pictures along a first axis.')  # fmt: skip
+            raise UserError(f'Pictures are expected as [N, height, width, 3], but shape {list(images.shape)} arrived;'
+                            ' stack RGB pictures along a first axis.')  # fmt: skip
         largest = float(np.max(np.abs(images)))
         if not largest <= 1.001:
             raise UserError(

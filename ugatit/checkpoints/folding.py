@@ -53,8 +53,8 @@ def fold_exponents(checkpoint: PathLike, exponents: Exponents, output: PathLike)
     wanted = [network for network in exponents if network in GENERATORS and exponents[network]]
     absent = [network for network in wanted if network not in scopes]
     if absent or not scopes:
-        raise UserError(f'the plan scales {" and ".join(absent) or "a generator"}, which {reader.location.prefix} does not'
-                        f' hold; it holds {", ".join(scopes) or "no generator"}.')  # fmt: skip
+        raise UserError(f'the plan scales {" and ".join(absent) or "a generator"}, which {reader.location.prefix} does'
+                        f' not hold; it holds {", ".join(scopes) or "no generator"}.')  # fmt: skip
     resolved = architecture_of(reader, scopes)
     model, step = naming.model_name(resolved.architecture.light), reader.location.step or 0
     check_free(output, f'{model}.model-{step}')

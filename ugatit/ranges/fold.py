@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Dict, Mapping, Sequence, Set
+from typing import Dict, Set
+from collections.abc import Mapping, Sequence
 
 import tensorflow as tf
 
@@ -50,7 +51,7 @@ def check_permission(registry: Registry, exponents: Mapping[str, int]) -> None:
                         f' {", ".join(sorted(registry.members))}.')  # fmt: skip
     refused = sorted(scaled - permitted_groups(registry)) if scaled else []
     if refused:
-        raise UserError(f'The range plan scales {", ".join(refused)}, but the variants of layers there refuse exponents;'
+        raise UserError(f'The range plan scales {", ".join(refused)}, but variants of layers there refuse exponents;'
                         ' use guard planned for them, or no plan.')  # fmt: skip
 
 

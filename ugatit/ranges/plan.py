@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from typing import Any, Dict, Iterator, List, Mapping, Tuple, Union
+from typing import Any, Dict, List, Tuple, Union
+from collections.abc import Iterator, Mapping
 
 from ugatit.errors import UserError
 from ugatit.nn.architecture import NETWORKS
@@ -32,8 +33,8 @@ class RangePlan(Mapping[str, Dict[str, int]]):
             for group, exponent in groups.items():
                 if isinstance(exponent, bool) or not isinstance(exponent, int) or not 0 <= exponent <= 60:
                     raise UserError(
-                        f'A range exponent is a whole number from 0 to 60, but {network} {group} has {exponent!r}; correct'
-                        ' the plan or make it again with diagnose.py ranges --save_plan.'
+                        f'A range exponent is a whole number from 0 to 60, but {network} {group} has {exponent!r};'
+                        ' correct the plan or make it again with diagnose.py ranges --save_plan.'
                     )
 
     def __getitem__(self, network: str) -> Dict[str, int]:
@@ -49,7 +50,7 @@ class RangePlan(Mapping[str, Dict[str, int]]):
         """The groups of a network that are scaled at all; empty where the plan does not speak of the network."""
         return {group: e for group, e in self.networks.get(network, {}).items() if e}
 
-    def merged(self, other: 'RangePlan') -> 'RangePlan':
+    def merged(self, other: RangePlan) -> RangePlan:
         """Both plans' networks; the other's where both speak of one."""
         return RangePlan(
             networks={**self.networks, **other.networks},
@@ -80,7 +81,7 @@ class RangePlan(Mapping[str, Dict[str, int]]):
         }
 
     @classmethod
-    def load(cls, path: PathLike) -> 'RangePlan':
+    def load(cls, path: PathLike) -> RangePlan:
         """Reads what `save` wrote; UserError with what is wrong otherwise."""
         try:
             with open(path, encoding='utf-8') as file:
@@ -93,13 +94,13 @@ class RangePlan(Mapping[str, Dict[str, int]]):
         return cls._from_json(found, path)
 
     @classmethod
-    def _from_json(cls, found: Any, path: PathLike) -> 'RangePlan':
+    def _from_json(cls, found: Any, path: PathLike) -> RangePlan:
         networks = found.get('networks') if isinstance(found, dict) else None
         if not isinstance(networks, dict) or not all(isinstance(groups, dict) for groups in networks.values()):
-            raise UserError(f'{path} should be a range plan with "networks": {{network: {{group: exponent}}}}, but it has'
-                            ' none; make one with diagnose.py ranges --save_plan.')  # fmt: skip
+            raise UserError(f'{path} should be a range plan with "networks": {{network: {{group: exponent}}}}, but it'
+                            ' has none; make one with diagnose.py ranges --save_plan.')  # fmt: skip
         if found.get('format', FORMAT) != FORMAT:
-            raise UserError(f'{path} is a range plan of format {found["format"]!r}, but this version reads {FORMAT}; make'
-                            ' it again with diagnose.py ranges --save_plan.')  # fmt: skip
+            raise UserError(f'{path} is a range plan of format {found["format"]!r}, but this version reads {FORMAT};'
+                            ' make it again with diagnose.py ranges --save_plan.')  # fmt: skip
         notes: List[str] = [str(note) for note in found.get('notes', ())]
         return cls(networks, float(found.get('headroom_bits', 1.0)), tuple(notes), dict(found.get('pictures', {})))

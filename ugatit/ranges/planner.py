@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
+from collections.abc import Mapping
 
 from ugatit.nn.call import Membership
 from ugatit.nn.network import Network
@@ -46,7 +47,7 @@ def plan_network(
         network: gives range groups, fold rules and permissions.
         profile: `profile.measure` of the same network, unplanned.
         headroom_bits: powers of two to leave below 65504 for pictures that reach further than the calibration's.
-        fit_squares: also fit squared differences, for hardware that squares in float16 (all-float16 `plain` statistics).
+        fit_squares: also fit squared differences, for hardware that squares in float16 (`plain` statistics there).
     """
     permitted = permitted_groups(network.registry)
     problem = _problem(network, profile, FLOAT16.max_finite * 2.0**-headroom_bits, fit_squares)
@@ -150,8 +151,8 @@ def _unfitted(
     for operand in problem.operands:
         stored = operand.range.amax * 2.0 ** operand.rule.shift(exponents)
         if not stored <= FLOAT16.max_finite:
-            notes.append(f'{operand.range.name} does not fit float16: |weight| reaches {stored:.6g} at the scale between'
-                         f' {operand.rule.reads} and {operand.rule.writes}')  # fmt: skip
+            notes.append(f'{operand.range.name} does not fit float16: |weight| reaches {stored:.6g} at the scale'
+                         f' between {operand.rule.reads} and {operand.rule.writes}')  # fmt: skip
     return notes + [note for name, member in members.items() for note in _unscaled(profile.get(name), member)]
 
 
@@ -173,8 +174,8 @@ def _calibration_notes(problem: Problem, profile: RangeProfile, exponents: Mappi
     further, group = max(grown, default=(0.0, ''))
     if further <= bits:
         return []
-    return [f'the calibration pictures look too few: {group} reaches {further:.1f} bits further in their second half than in'
-            f' the first, and the headroom is {bits:g}; use more pictures or more headroom_bits']  # fmt: skip
+    return [f'the calibration pictures look too few: {group} reaches {further:.1f} bits further in their second half than'
+            f' in the first, and the headroom is {bits:g}; use more pictures or more headroom_bits']  # fmt: skip
 
 
 def _growth(group: str, tensors: List[Tuple[TensorRange, int]]) -> Tuple[float, str]:
