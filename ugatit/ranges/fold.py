@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Dict, Set
 from collections.abc import Mapping, Sequence
+from typing import Dict, Set
 
 import tensorflow as tf
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from typing import Any, Dict, List, Tuple, Union
 from collections.abc import Iterator, Mapping
+from typing import Any, Dict, List, Tuple, Union
 
 from ugatit.errors import UserError
 from ugatit.nn.architecture import NETWORKS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Dict, List, NamedTuple, Optional, Tuple
 from collections.abc import Mapping
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ugatit.nn.call import Membership
 from ugatit.nn.network import Network
@@ -174,8 +174,8 @@ def _calibration_notes(problem: Problem, profile: RangeProfile, exponents: Mappi
     further, group = max(grown, default=(0.0, ''))
     if further <= bits:
         return []
-    return [f'the calibration pictures look too few: {group} reaches {further:.1f} bits further in their second half than'
-            f' in the first, and the headroom is {bits:g}; use more pictures or more headroom_bits']  # fmt: skip
+    return [f'the calibration pictures look too few: {group} reaches {further:.1f} bits further in their second half'
+            f' than in the first, and the headroom is {bits:g}; use more pictures or more headroom_bits']  # fmt: skip
 
 
 def _growth(group: str, tensors: List[Tuple[TensorRange, int]]) -> Tuple[float, str]:
