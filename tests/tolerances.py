@@ -26,3 +26,29 @@ CIRCLE_PIXELS = 2.0
 FIXED_POINT_LEVELS = 1.5
 # A smooth gradient (0..1) through a resize to less and back, away from the border.
 RESTORE_GRADIENT = 0.02
+
+# Training against recorded official runs. Relative, for a named loss; where the recorded effect of moving the inputs by
+# 1e-6 is larger, ten times that (measured here: 1e-6 at most).
+TRAINING_LOSS = 1e-5
+SENSITIVITY_FACTOR = 10.0
+# Losses near zero (wgan's differ in sign between pictures): float32 rounding of terms of about 1.
+TRAINING_LOSS_ABSOLUTE = 1e-6
+# Share of the gradient's norm, per tensor (measured: see tests/training).
+TRAINING_GRADIENT = 1e-3
+# A weight after an update: share of the learning rate, or so many units in the last place of the largest weight.
+TRAINING_WEIGHT_RATE = 1e-3
+TRAINING_WEIGHT_ULP = 4
+# Adam's moments: relative to the largest of the tensor.
+TRAINING_SLOT = 1e-3
+# Rounding may fall on either side of a ReLU's or L1's kink: so many draws of 1e-6 input noise are tried, and a
+# deviation may be this many times as large as what one of them does.
+KINK_DRAWS = 5
+KINK_FACTOR = 2.0
+# A unit vector after power iterations, and a picture in [-1, 1]: float32 sums in another order, three steps long.
+TRAINING_SINGULAR_VECTOR = 1e-5
+TRAINING_FAKE = 1e-4
+
+# A tensor's mean, as a share of its largest value: float32 sums of up to some thousand values in another order.
+PROFILE_MEAN = 1e-5
+# A tensor's largest value in a batch of one against a batch of three: convolutions sum in another order.
+PROFILE_BATCH = 1e-4
