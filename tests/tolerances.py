@@ -52,3 +52,16 @@ TRAINING_FAKE = 1e-4
 PROFILE_MEAN = 1e-5
 # A tensor's largest value in a batch of one against a batch of three: convolutions sum in another order.
 PROFILE_BATCH = 1e-4
+
+# The network's float32 outputs against the official ones: share of the tensor's largest absolute value. The project's
+# own limit (measured: 1.9e-5 in pictures and cam logits, 9.9e-6 in activations, 9e-7 in u).
+OFFICIAL_OUTPUT = 1e-4
+# Against float64: this, or so many times the distance of the official float32 outputs themselves.
+FLOAT64_OUTPUT = 5e-6
+FLOAT64_NOISE_FACTOR = 4.0
+# A batch against its pictures one by one: convolutions sum in another order.
+BATCH_OF_ONE = 1e-5
+# Small networks with random weights in float32 against float64 (measured: 1.5e-5 in pictures).
+NETWORK_FLOAT32 = 1e-4
+# The same float64 distance computed by two programs, relative: their float64 rounding against differences of 1e-7.
+CROSSCHECK_DIGITS = 1e-4
