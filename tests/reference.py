@@ -94,13 +94,13 @@ def batch_statistics(x: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
 
 def x_hat(kind: str, x: np.ndarray, w: Weights, scope: str, smoothing: bool = False) -> np.ndarray:
     """x_hat of any kind, 'group:8' included; `smoothing` is AdaLIN's."""
-    name, _, parameter = kind.partition(':')
+    name, *parameters = kind.split(':')
     if name in ('instance', 'adaptive_instance'):
         return instance(x)
     if name == 'layer':
         return layer(x)
     if name == 'group':
-        return group(x, int(parameter) if parameter.isdigit() else min(32, x.shape[3]))
+        return group(x, int(parameters[0]) if parameters and parameters[0].isdigit() else min(32, x.shape[3]))
     if name == 'batch':
         return batch(x, w[f'{scope}/moving_mean'], w[f'{scope}/moving_variance'])
     if name == 'none':

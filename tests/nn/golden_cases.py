@@ -60,7 +60,7 @@ class GoldenCase:
         return tf.constant(np.concatenate(self.inputs(domain)))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def golden_case(golden: pathlib.Path, tag: str) -> GoldenCase:
     """Reads a case once per process."""
     folder = next(path for path in (golden / 'checkpoints' / tag).iterdir() if path.is_dir())

@@ -189,14 +189,16 @@ def test_the_traced_network_gives_the_official_pictures_too(tag: str, golden: pa
 @pytest.mark.parametrize('tag', ['light_i64_c4_d5_smooth', 'full_i32_c4_d4_nosmooth'])
 def test_a_batch_of_four_equals_four_of_one(tag: str, golden: pathlib.Path):
     case = golden_case(golden, tag)
-    generator = case.network('generator_B')
+    generator, noise = case.network('generator_B'), float64_noise(golden, tag)
     x = np.concatenate([*case.inputs('x_A'), *case.inputs('x_B')])[:4]
     assert len(x) == 4
     together = _generator_outputs(generator(tf.constant(x)))
     for i in range(4):
         alone = _generator_outputs(generator(tf.constant(x[i : i + 1])))
         for kind, value in alone.items():
-            assert deviation(together[kind].numpy()[i : i + 1], value.numpy()) <= tolerances.BATCH_OF_ONE
+            found = _measured('batch of four against one', deviation(together[kind][i : i + 1], value))
+            # Where these weights themselves are known to be noisier: two float32 results are apart by both distances.
+            assert found <= max(tolerances.BATCH_OF_ONE, 2 * noise[f'a2b/{kind}'])
 
 
 def test_two_runs_give_the_same_bits_and_inference_leaves_u_alone(case: GoldenCase):
