@@ -65,3 +65,10 @@ BATCH_OF_ONE = 1e-5
 NETWORK_FLOAT32 = 1e-4
 # The same float64 distance computed by two programs, relative: their float64 rounding against differences of 1e-7.
 CROSSCHECK_DIGITS = 1e-4
+# A loss or penalty equation in float32 against float64: sums of some fifty terms.
+LOSS_FORMULA = 1e-6
+PENALTY_FORMULA = 1e-5
+# A parabola's central difference quotient (exact but for float32) against its derivative.
+FINITE_DIFFERENCE = 1e-3
+# Five Adam updates in float32 against float64: 1 - 0.999 is off by 1.3e-5 in float32.
+ADAM_FORMULA = 5e-5
