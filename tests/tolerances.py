@@ -72,3 +72,13 @@ PENALTY_FORMULA = 1e-5
 FINITE_DIFFERENCE = 1e-3
 # Five Adam updates in float32 against float64: 1 - 0.999 is off by 1.3e-5 in float32.
 ADAM_FORMULA = 5e-5
+# The layer tables print seven digits; means over thousands of values of both signs are near zero.
+TABLE_DIGITS = 1e-6
+# Planned float16 against its floor (DESIGN.md section 2), in dB; and what counts as a broken picture.
+FLOOR_DB = 1.0
+BROKEN_DB = 10.0
+# Heat maps and logits in float16 against float32, as a share of the largest: a few roundings of 2**-11.
+FLOAT16_HEATMAP = 0.02
+FLOAT16_LOGITS = 0.02
+# Two pictures in one call of a network against one by one: other block sizes in the same float32 sums.
+TOGETHER = 1e-5

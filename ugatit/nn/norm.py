@@ -102,12 +102,9 @@ class Norm(tf.Module):
             beta = self._build.scaling.apply(self.beta, self._beta_rule)
         x_hat = self._x_hat(self, x, call)
         # The product alone can pass 65504 where the sum does not: it is a stored result of its own.
-        product = call.keep(f'{self.scope}/{self._product_name}', store(store(gamma) * x_hat), self._writes)
+        # (The official instance norm multiplies in another order: its `instancenorm/mul_1` is a different tensor.)
+        product = call.keep(f'{self.scope}/mul_2', store(store(gamma) * x_hat), self._writes)
         return call.keep(f'{self.scope}/{self._sum_name}', store(product + store(beta)), self._writes)
-
-    @property
-    def _product_name(self) -> str:
-        return 'mul_2' if self.rho is not None else 'instancenorm/mul_1'
 
     @property
     def _sum_name(self) -> str:
