@@ -125,7 +125,7 @@ def test_tensors_are_the_official_ones(tag: str, key: str, golden: pathlib.Path)
 def _scale(name: str, ours: Dict[str, np.ndarray]) -> float:
     """The tensor's largest value; of a mean, which is what cancellation left of them, the largest that went into it."""
     mean = re.fullmatch(r'(.*)/moments(_1)?/mean', name)
-    return np.abs(ours[f'{mean[1]}/sub{mean[2] or ""}' if mean else name]).max()
+    return float(np.abs(ours[f'{mean[1]}/sub{mean[2] or ""}' if mean else name]).max())
 
 
 def test_the_discriminators_tensors_are_the_official_ones(golden: pathlib.Path):
