@@ -69,6 +69,11 @@ class Translator:
         """Side of the pictures the model was trained with; light models take others too."""
         return self.architecture.image_size
 
+    @property
+    def uncalibrated(self) -> Tuple[str, ...]:
+        """Layers whose running statistics neither the checkpoint nor `calibrate` gave; the first call measures them."""
+        return self._uncalibrated
+
     def __call__(self, images: Union[np.ndarray, tf.Tensor]) -> Translation:
         """images [N, H, W, 3] float32 in [-1, 1], H and W multiples of 4 -> Translation.
 

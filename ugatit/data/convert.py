@@ -6,10 +6,10 @@ import io
 import os
 import pathlib
 import uuid
-from typing import Optional, Union
+from typing import Mapping, Optional, Union
 
 import numpy as np
-from PIL import Image
+from PIL import Image, PngImagePlugin
 
 from ugatit.data.names import printable
 from ugatit.errors import UserError
@@ -58,12 +58,18 @@ def check_picture(result: np.ndarray) -> Optional[str]:
     return None
 
 
-def save_png(path: PathLike, pixels: np.ndarray) -> None:
-    """Writes uint8 [H, W, 3] (or [H, W]) as PNG, whole or not at all, making missing folders. Raises UserError."""
+def save_png(path: PathLike, pixels: np.ndarray, text: Optional[Mapping[str, str]] = None) -> None:
+    """Writes uint8 [H, W, 3] (or [H, W]) as PNG, whole or not at all, making missing folders. Raises UserError.
+
+    text: Latin-1 keys and values that are stored in the file, such as {'Software': 'ugatit'}.
+    """
     if pixels.dtype != np.uint8:
         raise UserError(f'expected uint8 pixels, got {pixels.dtype}: convert them with to_uint8')
     buffer = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, 'PNG')
+    stored = PngImagePlugin.PngInfo()
+    for key, value in (text or {}).items():
+        stored.add_text(key, value)
+    Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, 'PNG', pnginfo=stored)
     write_file(path, buffer.getvalue())
 
 

@@ -1,0 +1,113 @@
+"""Translates pictures with a U-GAT-IT checkpoint: python infer.py --help"""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from typing import Any
+
+from ugatit.cli.flags import CommandFlags
+from ugatit.cli.main import run
+from ugatit.cli.progress import Progress
+
+FLAGS = CommandFlags(
+    'infer.py',
+    'Translates pictures of faces with a U-GAT-IT checkpoint, and writes the results as PNG. Reads JPEG, PNG, WebP, BMP,'
+    ' TIFF and GIF. Exit code 0: all done, 1: some pictures failed (listed at the end), 2: bad usage or all failed.',
+    examples=(
+        'python infer.py --checkpoint=UGATIT_selfie2anime --input=photo.jpg --output=results',
+        'python infer.py --checkpoint=UGATIT_selfie2anime --input=photos --output=results --heatmap --html',
+    ),
+    positional='input',
+)
+FLAGS.group('Model')
+FLAGS.path(
+    'checkpoint', None, 'folder, a folder above it, prefix or .index file; without it checkpoints/demo if that is there,'
+    ' else seeded random weights',
+)  # fmt: skip
+FLAGS.choice('direction', 'a2b', ('a2b', 'b2a'), 'a2b: photograph to anime (generator_B), b2a: back (generator_A)')
+FLAGS.whole_number(
+    'image_size', None, "side of the network's square, a multiple of 4; light models only, full ones are tied to theirs;"
+    ' without it what the checkpoint says', at_least=4, at_most=8192,
+)  # fmt: skip
+FLAGS.choice('device', 'auto', ('auto', 'cpu', 'gpu', 'npu'), 'where to compute; auto: the GPU where there is one')
+FLAGS.group('Pictures')
+FLAGS.many(
+    'input', 'pictures, folders or patterns, also without --input=; may be repeated; without any an embedded portrait',
+    value='PHOTO|DIR|GLOB',
+)  # fmt: skip
+FLAGS.boolean('recursive', False, 'also look into the subfolders of folders')
+FLAGS.choice(
+    'resize', 'stretch', ('stretch', 'pad', 'crop', 'official', 'antialiased'),
+    "how a picture becomes a square: stretch changes the aspect ratio as the official code does (antialiased: the same"
+    " word for it), pad mirrors the picture into free margins, crop takes the centre; official: stretch with the"
+    " original's filter",
+)  # fmt: skip
+FLAGS.text('background', 'white', 'shows through transparent parts: a colour name or #rrggbb', value='COLOUR')
+FLAGS.whole_number('max_pixels', 100_000_000, 'pictures with more pixels are refused', at_least=1)
+FLAGS.whole_number(
+    'batch_size', 1, 'pictures per call of the network; more is faster on a GPU', at_least=1, at_most=4096
+)
+FLAGS.group('Results')
+FLAGS.path('output', 'results', 'folder, or for one picture a file that ends in .png', value='DIR|FILE')
+FLAGS.boolean('keep_size', False, "results have their input's size (after crop: that of the cropped square)")
+FLAGS.boolean('heatmap', False, 'also write NAME_heatmap.png: where the network looked, laid over the input')
+FLAGS.boolean('arrays', False, "also write NAME.npy: the network's own result, float32 [size, size, 3] in [-1, 1]")
+FLAGS.boolean('html', False, 'also write a page with all pictures, which needs no other file')
+FLAGS.path('json', None, 'also write a report that lists every input with its outcome', value='FILE')
+FLAGS.group('Arithmetic')
+FLAGS.choice(
+    'precision', 'float32', ('float32', 'mixed_float16', 'float16', 'float16_operands', 'mixed_bfloat16'),
+    'formats of values; emulated where the device does not have them',
+)  # fmt: skip
+FLAGS.choice('overflow', 'ieee', ('ieee', 'saturate'), 'beyond 65504: infinity, or 65504 as on an Ascend 910')
+FLAGS.path(
+    'ranges', 'none', 'range plan that makes float16 fit without changing the function; auto: made from the first 64'
+    ' pictures by name', value='none|auto|PLAN.json',
+)  # fmt: skip
+FLAGS.text(
+    'variants', 'default', 'changes to layers: a preset under configs/variants, or a .py file', value='NAME|FILE'
+)
+
+
+def main(options: Any) -> int:
+    """Flags in, library call, exit code out."""
+    from ugatit.inference.command import infer
+    from ugatit.inference.model import choose_model
+    from ugatit.inference.settings import Settings
+
+    settings = Settings(
+        resize=options.resize,
+        keep_size=options.keep_size,
+        heatmap=options.heatmap,
+        arrays=options.arrays,
+        batch_size=options.batch_size,
+        background=options.background,
+        max_pixels=options.max_pixels,
+        thumbnails=options.html,
+    )
+    choice = choose_model(
+        options.checkpoint,
+        default=pathlib.Path(__file__).resolve().parent / 'checkpoints' / 'demo',
+        direction=options.direction,
+        precision=options.precision,
+        overflow=options.overflow,
+        variants=options.variants,
+        device=options.device,
+        image_size=options.image_size,
+    )
+    return infer(
+        choice,
+        options.input,
+        options.output,
+        settings,
+        ranges=options.ranges,
+        recursive=options.recursive,
+        html=options.html,
+        json_path=options.json,
+        progress=Progress,
+    )
+
+
+if __name__ == '__main__':
+    sys.exit(run(main, FLAGS))

@@ -1,0 +1,86 @@
+"""The whole of `infer.py` behind its flags."""
+
+from __future__ import annotations
+
+import logging
+import pathlib
+from typing import List, Optional, Sequence
+
+from ugatit.data.samples import parse_colour
+from ugatit.inference.gallery import Gallery
+from ugatit.inference.inputs import Found, find_inputs
+from ugatit.inference.model import ModelChoice, log_variants, model_line
+from ugatit.inference.outputs import Assignment, assign_outputs
+from ugatit.inference.planned import load_planned, read_plan
+from ugatit.inference.report import check_report_path, make_report, write_report
+from ugatit.inference.run import Outcome, ProgressBar, Silent, translate_pictures
+from ugatit.inference.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+DONE, SOME_FAILED, NOTHING_DONE = 0, 1, 2
+
+
+def infer(
+    choice: ModelChoice,
+    sources: Sequence[str],  # files, folders, patterns; none for the embedded picture
+    output: str,
+    settings: Settings,
+    ranges: str = 'none',  # or 'auto', or a plan's path
+    recursive: bool = False,
+    html: bool = False,
+    json_path: Optional[str] = None,
+    progress: ProgressBar = Silent,
+) -> int:
+    """Translates everything that was named; returns the exit code (0 all, 1 some failed, 2 all failed).
+
+    Raises:
+        UserError: what was asked for cannot be done at all; nothing is written then.
+    """
+    parse_colour(settings.background)
+    plan = read_plan(ranges, choice.direction)
+    found = find_inputs(sources, recursive)
+    _log_ignored(found)
+    assignment = assign_outputs(found.inputs, output, choice.direction, settings)
+    if json_path is not None:
+        check_report_path(json_path, assignment)
+    translate = load_planned(choice, ranges, plan, [source for source, _ in assignment.files], settings)
+    model = choice.describe(translate)
+    log_variants(choice.variants, translate.architecture, model['network'])
+    _log.info('%s', model_line(model))
+    for note in assignment.notes:
+        _log.info('%s', note)
+    gallery = Gallery(assignment.folder, choice.direction, model_line(model)) if html else None
+    show = gallery.add if gallery else lambda shown: None
+    outcomes, timing = translate_pictures(translate, assignment.files, settings, show, progress)
+    code = _exit_code(outcomes)
+    page = gallery.save() if gallery and code != NOTHING_DONE else None
+    _log_summary(outcomes, assignment, page)
+    if json_path is not None:
+        write_report(json_path, make_report(model, translate, outcomes, found.ignored, timing, code, page))
+    return code
+
+
+def _exit_code(outcomes: Sequence[Outcome]) -> int:
+    failed = sum(outcome.error is not None for outcome in outcomes)
+    return DONE if not failed else NOTHING_DONE if failed == len(outcomes) else SOME_FAILED
+
+
+def _log_ignored(found: Found) -> None:
+    if found.ignored:
+        examples = ', '.join(f'{path.name} ({reason})' for path, reason in found.ignored[:3])
+        more = ', ...' if len(found.ignored) > 3 else ''
+        _log.info('%d ignored: %s%s', len(found.ignored), examples, more)
+
+
+def _log_summary(outcomes: Sequence[Outcome], assignment: Assignment, page: Optional[pathlib.Path]) -> None:
+    failures: List[str] = [outcome.error for outcome in outcomes if outcome.error is not None]
+    done = len(outcomes) - len(failures)
+    place = assignment.files[0][1].picture if len(outcomes) == 1 else assignment.folder
+    _log.info('%d of %d pictures translated%s', done, len(outcomes), f': {place}' if done else '')
+    if page is not None:
+        _log.info('gallery: %s', page)
+    if failures:
+        _log.error('%d failed:', len(failures))
+    for failure in failures:
+        _log.error('  %s', failure)

@@ -1,0 +1,138 @@
+"""The model that a command line asks for: which checkpoint, what it is in one line, what it lacks."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import os
+import pathlib
+from typing import Any, Dict, Optional, Sequence
+
+from ugatit.checkpoints.location import Location, locate
+from ugatit.errors import UserError
+from ugatit.inference.inputs import Input, sample
+from ugatit.inference.settings import Settings
+from ugatit.nn.architecture import GENERATOR_OF_DIRECTION, Architecture
+from ugatit.nn.blueprint import check_variants
+from ugatit.nn.presets import load_variants
+from ugatit.nn.rules import Variants
+from ugatit.nn.table import variants_table
+from ugatit.ranges import RangePlan
+from ugatit.translate import CALIBRATION_PICTURES, Translator, load
+
+_log = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelChoice:
+    """What `ugatit.load` is asked for; the parts that cost nothing are checked when it is made."""
+
+    location: Optional[Location]  # None: seeded initial weights
+    direction: str
+    precision: str
+    overflow: str
+    variants: Variants
+    device: str
+    image_size: Optional[int]
+
+    def load(self, ranges: Optional[RangePlan] = None) -> Translator:
+        """The model, with a plan folded in."""
+        return load(
+            self.location,
+            direction=self.direction,
+            precision=self.precision,
+            overflow=self.overflow,
+            ranges=ranges,
+            variants=self.variants,
+            device=self.device,
+            image_size=self.image_size,
+        )
+
+    def describe(self, translate: Translator) -> Dict[str, Any]:
+        """For the report, and in one line for the log."""
+        architecture = translate.architecture
+        return {
+            'checkpoint': None if self.location is None else os.fspath(self.location.prefix),
+            'step': None if self.location is None else self.location.step,
+            'direction': self.direction,
+            'network': GENERATOR_OF_DIRECTION[self.direction],
+            'kind': 'light' if architecture.light else 'full',
+            'ch': architecture.ch,
+            'image_size': translate.image_size,
+            'precision': self.precision,
+            'overflow': self.overflow,
+            'variants': self.variants.name,
+            'device': translate.device,
+        }
+
+
+def choose_model(
+    checkpoint: Optional[str],
+    default: pathlib.Path,
+    direction: str,
+    precision: str,
+    overflow: str,
+    variants: str,
+    device: str,
+    image_size: Optional[int],
+) -> ModelChoice:
+    """Finds the checkpoint and reads the variants; says plainly where there are no trained weights.
+
+    Args:
+        checkpoint: as the user gave it; None for `default` where that exists, else seeded initial weights.
+        default: the folder of the weights that come with the project.
+
+    Raises:
+        UserError: no such checkpoint, size or variants.
+    """
+    if image_size is not None:
+        Architecture(image_size=image_size)
+    chosen = load_variants(variants)
+    if checkpoint is None and not default.is_dir():
+        _log.warning('no --checkpoint: the weights are seeded random numbers, so results show that everything works and'
+                     ' not what a trained network draws')  # fmt: skip
+        location = None
+    else:
+        location = locate(default if checkpoint is None else checkpoint)
+    return ModelChoice(location, direction, precision, overflow, chosen, device, image_size)
+
+
+def model_line(described: Dict[str, Any]) -> str:
+    """'model: generator_B (a2b), full, ch 64, 256x256 pixels, step 1000000, float32, /CPU:0'."""
+    size, step = described['image_size'], described['step']
+    overflow = '' if described['overflow'] == 'ieee' else f' {described["overflow"]}'
+    parts = [
+        f'{described["network"]} ({described["direction"]})',
+        described['kind'],
+        f'ch {described["ch"]}',
+        f'{size}x{size} pixels',
+        'seeded weights' if described['checkpoint'] is None else f'step {"unknown" if step is None else step}',
+        f'{described["precision"]}{overflow}',
+        described['device'],
+    ]
+    return 'model: ' + ', '.join(parts)
+
+
+def log_variants(variants: Variants, architecture: Architecture, network: str) -> None:
+    """Prints the resolved table of the network, unless everything is as in the paper."""
+    if variants.name == 'default':
+        return
+    layers = {name: row for name, row in check_variants(architecture, variants).items() if name.startswith(network)}
+    _log.info('variants %s: %s\n%s', variants.name, variants.summary, variants_table(layers))
+
+
+def calibrate(translate: Translator, inputs: Sequence[Input], settings: Settings) -> None:
+    """Measures the running statistics that the checkpoint lacks, if any, on the first readable inputs."""
+    if not translate.uncalibrated:
+        return
+    pictures = sample(inputs, translate.image_size, settings, CALIBRATION_PICTURES)
+    if len(pictures):
+        translate.calibrate(pictures)
+
+
+def require_network(plan: RangePlan, direction: str) -> None:
+    """UserError for a plan that does not speak of this direction's generator: it would change nothing, silently."""
+    network = GENERATOR_OF_DIRECTION[direction]
+    if network not in plan:
+        raise UserError(f'A range plan for {network} is expected (direction {direction}), but this one is for'
+                        f' {", ".join(plan) or "nothing"}; make one with --direction={direction}.')  # fmt: skip

@@ -1,0 +1,98 @@
+"""`--ranges`: none, a plan from a file, or one made now from the first inputs; each with one line that says so."""
+
+from __future__ import annotations
+
+import logging
+from typing import Optional, Sequence
+
+from ugatit.errors import UserError
+from ugatit.inference.inputs import Input, sample
+from ugatit.inference.model import ModelChoice, calibrate, require_network
+from ugatit.inference.settings import Settings
+from ugatit.nn.policy import make_policy
+from ugatit.numerics import FLOAT16
+from ugatit.planning import AUTO_PICTURES, plan_ranges, profile_ranges
+from ugatit.ranges import RangePlan, RangeProfile, TensorRange
+from ugatit.ranges.kinds import SQUARE
+from ugatit.translate import Translator
+
+_log = logging.getLogger(__name__)
+
+
+def read_plan(ranges: str, direction: str) -> Optional[RangePlan]:
+    """The plan of `--ranges=PLAN.json`; None for 'none' and 'auto'. UserError for a file that is no plan for this."""
+    if ranges in ('none', 'auto'):
+        return None
+    try:
+        plan = RangePlan.load(ranges)
+    except (TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, UserError):
+            raise
+        raise UserError(f'{ranges} should be a range plan, but its content is damaged ({error}); make it again with'
+                        ' diagnose.py ranges --save_plan.') from None  # fmt: skip
+    require_network(plan, direction)
+    return plan
+
+
+def load_planned(
+    choice: ModelChoice, ranges: str, plan: Optional[RangePlan], inputs: Sequence[Input], settings: Settings
+) -> Translator:
+    """The model with the plan that `--ranges` asks for, and with what its checkpoint lacks measured."""
+    if ranges == 'auto':
+        plan = _measured(choice, inputs, settings)
+    elif plan is not None:
+        scaled = _scaled(plan, next(iter(plan)))
+        _log.info('ranges: %s; %s', ranges, scaled)
+    translate = choice.load(plan)
+    calibrate(translate, inputs, settings)
+    return translate
+
+
+def _measured(choice: ModelChoice, inputs: Sequence[Input], settings: Settings) -> Optional[RangePlan]:
+    """Loads the model without a plan, profiles it, and lets it go again: a full one has 1.1 GB."""
+    translate = choice.load()
+    calibrate(translate, inputs, settings)
+    pictures = sample(inputs, translate.image_size, settings, AUTO_PICTURES)
+    if not len(pictures):
+        _log.warning('ranges: not measured, because none of the first %d inputs can be read', AUTO_PICTURES)
+        return None
+    profile = profile_ranges(translate, pictures)
+    squares = _squares_in_float16(choice, translate)
+    plan = plan_ranges(translate, profile, fit_squares=squares)
+    _log.info('%s', ranges_line(profile, plan, squares))
+    return plan
+
+
+def _squares_in_float16(choice: ModelChoice, translate: Translator) -> bool:
+    """Whether some norm forms squared differences in float16, which then have to fit as well."""
+    if make_policy(choice.precision, choice.overflow).vector_format is not FLOAT16:
+        return False
+    chosen = translate.generator.registry.variants.values()
+    return any(row.get('statistics') == 'plain' for row in chosen)
+
+
+def ranges_line(profile: RangeProfile, plan: RangePlan, squares: bool = False) -> str:
+    """One line: what was found, what is done about it, what is left.
+
+    'ranges: 12 tensors of generator_B pass 65504 (first generator_B/up_conv_0/conv2d/Conv2D, max 181943, min -271823);
+    9 range groups scaled by up to 2**-4; nothing left unfitted'
+    """
+    network = profile.network
+    counted = [t for t in profile.values() if squares or t.kind != SQUARE]
+    over = [t for t in counted if t.overflows]
+    if over:
+        first: TensorRange = over[0]
+        found = f'{len(over)} tensors of {network} pass 65504 (first {first.name}, max {first.max:.6g}, min {first.min:.6g})'
+    else:
+        largest = max(counted, key=lambda t: t.amax)
+        found = f'all {len(counted)} tensors of {network} fit float16 (largest |value| {largest.amax:.6g} in {largest.name})'
+    left = '; '.join(plan.notes) or 'nothing left unfitted'
+    return f'ranges: {found}; {_scaled(plan, network)}; {left}'
+
+
+def _scaled(plan: RangePlan, network: str) -> str:
+    exponents = plan.nonzero(network)
+    if not exponents:
+        return 'no range group needs scaling'
+    groups = '1 range group' if len(exponents) == 1 else f'{len(exponents)} range groups'
+    return f'{groups} scaled by up to 2**-{max(exponents.values())}'
