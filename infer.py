@@ -12,8 +12,8 @@ from ugatit.cli.progress import Progress
 
 FLAGS = CommandFlags(
     'infer.py',
-    'Translates pictures of faces with a U-GAT-IT checkpoint, and writes the results as PNG. Reads JPEG, PNG, WebP, BMP,'
-    ' TIFF and GIF. Exit code 0: all done, 1: some pictures failed (listed at the end), 2: bad usage or all failed.',
+    'Translates pictures of faces with a U-GAT-IT checkpoint, and writes the results as PNG. Reads JPEG, PNG, WebP,'
+    ' BMP, TIFF and GIF. Exit 0: all done, 1: some pictures failed (listed at the end), 2: bad usage, or none done.',
     examples=(
         'python infer.py --checkpoint=UGATIT_selfie2anime --input=photo.jpg --output=results',
         'python infer.py --checkpoint=UGATIT_selfie2anime --input=photos --output=results --heatmap --html',
@@ -22,13 +22,13 @@ FLAGS = CommandFlags(
 )
 FLAGS.group('Model')
 FLAGS.path(
-    'checkpoint', None, 'folder, a folder above it, prefix or .index file; without it checkpoints/demo if that is there,'
-    ' else seeded random weights',
+    'checkpoint', None, 'folder, a folder above it, prefix or .index file; without it checkpoints/demo if that is'
+    ' there, else seeded random weights',
 )  # fmt: skip
 FLAGS.choice('direction', 'a2b', ('a2b', 'b2a'), 'a2b: photograph to anime (generator_B), b2a: back (generator_A)')
 FLAGS.whole_number(
-    'image_size', None, "side of the network's square, a multiple of 4; light models only, full ones are tied to theirs;"
-    ' without it what the checkpoint says', at_least=4, at_most=8192,
+    'image_size', None, "side of the network's square, a multiple of 4; light models only, full ones are tied to"
+    ' theirs; without it what the checkpoint says', at_least=4, at_most=8192,
 )  # fmt: skip
 FLAGS.choice('device', 'auto', ('auto', 'cpu', 'gpu', 'npu'), 'where to compute; auto: the GPU where there is one')
 FLAGS.group('Pictures')

@@ -36,19 +36,21 @@ class Gallery:
         self._folder, self._direction, self._model = folder, direction, model
         self._cards = tempfile.TemporaryFile()
         self._done = self._failed = 0
+        self._heatmaps = False
 
     def add(self, shown: Shown) -> None:
         """Appends one picture, translated or failed."""
         failed = shown.outcome.error is not None
         self._failed += failed
         self._done += not failed
+        self._heatmaps |= shown.small is not None and shown.small.heatmap is not None
         self._cards.write(self._card(shown).encode('utf-8'))
 
     def save(self) -> pathlib.Path:
         """Writes the page beside the results, whole or not at all; an earlier page of ours is replaced."""
         path = next(path for path in numbered(self._folder / f'gallery_{self._direction}.html') if _is_free(path))
         self._cards.seek(0)
-        start = head(self._done, self._failed, self._model).encode('utf-8')
+        start = head(self._done, self._failed, self._model, self._heatmaps).encode('utf-8')
         write_file(path, start + self._cards.read() + foot().encode('utf-8'))
         self._cards.close()
         return path

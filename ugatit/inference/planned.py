@@ -82,10 +82,12 @@ def ranges_line(profile: RangeProfile, plan: RangePlan, squares: bool = False) -
     over = [t for t in counted if t.overflows]
     if over:
         first: TensorRange = over[0]
-        found = f'{len(over)} tensors of {network} pass 65504 (first {first.name}, max {first.max:.6g}, min {first.min:.6g})'
+        reach = f'first {first.name}, max {first.max:.6g}, min {first.min:.6g}'
+        found = f'{len(over)} tensors of {network} pass 65504 ({reach})'
     else:
         largest = max(counted, key=lambda t: t.amax)
-        found = f'all {len(counted)} tensors of {network} fit float16 (largest |value| {largest.amax:.6g} in {largest.name})'
+        reach = f'largest |value| {largest.amax:.6g} in {largest.name}'
+        found = f'all {len(counted)} tensors of {network} fit float16 ({reach})'
     left = '; '.join(plan.notes) or 'nothing left unfitted'
     return f'ranges: {found}; {_scaled(plan, network)}; {left}'
 

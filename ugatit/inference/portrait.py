@@ -12,7 +12,7 @@ SIZE = 256  # pixels, both edges
 
 _FINE = 4  # drawn so many times larger and reduced, which smooths the edges
 _SKY, _GROUND = np.array([176.0, 205.0, 226.0]), np.array([246.0, 226.0, 200.0])
-_HAIR, _SKIN, _BLUSH, _LIPS = '#4a2f27', '#f0c3a2', '#e59a86', '#b8524f'
+_HAIR, _SKIN, _NECK, _BLUSH, _LIPS = '#4a2f27', '#f0c3a2', '#dcaa88', '#e59a86', '#b8524f'
 _IRIS, _SHIRT, _COLLAR = '#3f6b52', '#3d5a80', '#e8eef4'
 
 
@@ -38,8 +38,9 @@ def _background() -> Image.Image:
 def _body(draw: ImageDraw.ImageDraw) -> None:
     draw.ellipse(_box(128, 120, 78, 92), fill=_HAIR)  # hair behind the head
     draw.rounded_rectangle(_box(128, 168, 74, 62), radius=40 * _FINE, fill=_HAIR)
+    draw.rectangle(_box(128, 200, 22, 34), fill=_NECK)
     draw.ellipse(_box(128, 276, 112, 72), fill=_SHIRT)
-    draw.rounded_rectangle(_box(128, 200, 22, 34), radius=16 * _FINE, fill='#dcaa88')  # neck
+    draw.polygon([_at(x, y) for x, y in ((106, 200), (150, 200), (150, 206), (128, 236), (106, 206))], fill=_NECK)
     draw.polygon([_at(x, y) for x, y in ((98, 212), (128, 246), (158, 212), (150, 206), (128, 230), (106, 206))],
                  fill=_COLLAR)  # fmt: skip
 
@@ -49,8 +50,8 @@ def _head(draw: ImageDraw.ImageDraw) -> None:
     for centre in (96, 160):
         draw.ellipse(_box(centre, 152, 11, 7), fill=_BLUSH)
     draw.pieslice(_box(128, 104, 62, 64), 180, 360, fill=_HAIR)
-    draw.pieslice(_box(112, 104, 40, 30), 20, 178, fill=_HAIR)  # fringe
-    draw.pieslice(_box(154, 104, 32, 22), 2, 160, fill=_HAIR)
+    draw.pieslice(_box(112, 102, 46, 32), 0, 180, fill=_HAIR)  # fringe
+    draw.pieslice(_box(156, 102, 36, 24), 0, 180, fill=_HAIR)
     draw.line([_at(128, 134), _at(124, 152), _at(131, 154)], fill='#d09a7a', width=3 * _FINE, joint='curve')
 
 
