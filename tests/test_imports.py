@@ -22,6 +22,7 @@ ORDER = (
     'runners',
     'translate',  # the module behind ugatit.load
     'planning',  # behind ugatit.profile_ranges and plan_ranges
+    'diagnosis',
     'inference',
     'evaluation',
     'dumps',

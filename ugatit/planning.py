@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator
+from typing import Callable, Iterable, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -15,7 +15,12 @@ from ugatit.translate import Translator
 AUTO_PICTURES = 64  # so many inputs, sorted by name, are measured by `--ranges=auto`
 
 
-def profile_ranges(translate: Translator, images: np.ndarray, batch_size: int = 4) -> RangeProfile:
+def profile_ranges(
+    translate: Translator,
+    images: np.ndarray,
+    batch_size: int = 4,
+    progress: Callable[[Sequence[np.ndarray]], Iterable[np.ndarray]] = iter,
+) -> RangeProfile:
     """Measures every tensor of a loaded model on pictures, in float32 whatever the model's precision.
 
     A saturating or overflowing precision would hide how far the values want to go. With a plan in force the values are
@@ -25,11 +30,14 @@ def profile_ranges(translate: Translator, images: np.ndarray, batch_size: int = 
         translate: from `ugatit.load`.
         images: [N, H, W, 3] in [-1, 1], all of one size.
         batch_size: pictures per run; more need more memory.
+        progress: wraps the list of batches and hands them on, to show how far the job is.
     """
     if len(images) == 0:
         raise UserError('A range profile needs at least one picture, but none arrived; 16 or more are advisable.')
+    images = np.asarray(images, np.float32)
+    batches = [images[start : start + batch_size] for start in range(0, len(images), batch_size)]
     with tf.device(translate.device):
-        return measure(translate.twin(FLOAT32_POLICY), list(_batches(np.asarray(images, np.float32), batch_size)))
+        return measure(translate.twin(FLOAT32_POLICY), progress(batches))
 
 
 def plan_ranges(
@@ -44,7 +52,3 @@ def plan_ranges(
         raise UserError(f'A profile of {translate.generator.scope} is expected, but one of {profile.network} arrived;'
                         ' profile the same direction.')  # fmt: skip
     return plan_network(translate.generator, profile, headroom_bits, fit_squares)
-
-
-def _batches(images: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    return (images[start : start + size] for start in range(0, len(images), size))

@@ -1,0 +1,13 @@
+"""Finds out what overflows and why: `python diagnose.py --help` lists the commands."""
+
+import sys
+
+from ugatit.cli.commands import ranges
+from ugatit.cli.main import run_command
+
+COMMANDS = {
+    'ranges': ranges.COMMAND,
+}
+
+if __name__ == '__main__':
+    sys.exit(run_command('diagnose.py', 'Finds out what overflows float16, where and why.', COMMANDS))

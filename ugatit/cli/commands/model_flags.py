@@ -1,0 +1,57 @@
+"""Flags that several commands share, and what they mean."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any, List, Optional, Tuple
+
+from ugatit.cli.flags import CommandFlags
+from ugatit.errors import UserError
+
+DIRECTIONS = ('a2b', 'b2a')
+
+
+def checkpoint_flags(flags: CommandFlags) -> None:
+    """--checkpoint and --image_size."""
+    flags.path('checkpoint', None, 'folder, parent of one, prefix UGATIT.model-N or its .index file')
+    flags.whole_number('image_size', None, 'side of the pictures, of a light model only', at_least=4)
+
+
+def direction_flag(flags: CommandFlags, default: str) -> None:
+    """--direction with 'both'."""
+    flags.choice('direction', default, (*DIRECTIONS, 'both'), 'a2b uses generator_B, b2a uses generator_A')
+
+
+def planning_flags(flags: CommandFlags) -> None:
+    """--headroom_bits and --fit_squares."""
+    flags.number(
+        'headroom_bits', 1.0, 'powers of two left free below 65504 for other pictures', at_least=0.0, at_most=8.0
+    )
+    flags.boolean('fit_squares', False, 'also fit squared differences, for modes that square in float16')
+
+
+def directions(chosen: str) -> Tuple[str, ...]:
+    """The directions that --direction means."""
+    return DIRECTIONS if chosen == 'both' else (chosen,)
+
+
+def required(options: Any, *names: str) -> None:
+    """UserError naming the first of these flags that is not given."""
+    for name in names:
+        if not getattr(options, name):
+            raise UserError(f'--{name} is needed, but it is missing; write --{name}=VALUE.')
+
+
+def write_json(path: Optional[str], value: Any) -> None:
+    """Writes a result where --json says; nothing for None."""
+    if path is not None:
+        from ugatit.data.convert import write_file
+
+        write_file(path, (json.dumps(value, indent=1) + '\n').encode())
+
+
+def per_direction(path: str, direction: str, chosen: List[str]) -> pathlib.Path:
+    """The file itself, or with the direction in its name where there are several."""
+    file = pathlib.Path(path)
+    return file if len(chosen) == 1 else file.with_name(f'{file.stem}_{direction}{file.suffix}')
