@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 import tensorflow as tf
@@ -30,6 +30,7 @@ from ugatit.runners import open_runner
 _log = logging.getLogger(__name__)
 
 CALIBRATION_PICTURES = 16  # batch statistics of so many pictures; all of them are in memory together
+Source = Union['_Seeded', '_Stored']
 EMBEDDED = Architecture(image_size=128, ch=16, light=True)  # of the seeded stand-in for a checkpoint
 
 
@@ -165,15 +166,43 @@ def load(
     Raises:
         UserError: anything that does not fit, before big tensors are read.
     """
+
+    def source(scope: str) -> Source:
+        return _Seeded(seed, image_size) if path is None else _Stored(path, scope, image_size, seed)
+
+    return _load(source, direction, make_policy(precision, overflow), load_variants(variants), ranges, device)
+
+
+def load_as_official(
+    path: PathLike, direction: str = 'a2b', device: str = 'auto', image_size: Optional[int] = None
+) -> Translator:
+    """A checkpoint as code reads it that knows nothing of folded exponents: epsilon 1e-5 everywhere, float32.
+
+    What the official program would compute from a drop-in checkpoint (`ugatit.fold_ranges`).
+    """
+
+    def source(scope: str) -> Source:
+        return _Unaware(path, scope, image_size, seed=0)
+
+    return _load(source, direction, FLOAT32_POLICY, load_variants('default'), None, device)
+
+
+def _load(
+    source: Callable[[str], Source],
+    direction: str,
+    policy: Policy,
+    variants: Variants,
+    ranges: Optional[RangePlan],
+    device: str,
+) -> Translator:
     if direction not in GENERATOR_OF_DIRECTION:
         raise UserError(f'direction must be one of {", ".join(GENERATOR_OF_DIRECTION)}, but {direction!r} arrived.')
     scope = GENERATOR_OF_DIRECTION[direction]
     runner = open_runner(device)
-    policy = make_policy(precision, overflow, native=runner.native_float16)
-    chosen = load_variants(variants)
+    if runner.native_float16:
+        policy = make_policy(policy.name, policy.overflow, native=True)
     with tf.device(runner.device):
-        source = _Seeded(seed, image_size) if path is None else _Stored(path, scope, image_size, seed)
-        generator, plan, uncalibrated = _build(source, scope, policy, chosen, ranges)
+        generator, plan, uncalibrated = _build(source(scope), scope, policy, variants, ranges)
     return Translator(generator, direction, runner.device, plan, uncalibrated)
 
 
@@ -224,8 +253,16 @@ class _Stored:
         return name in self._reader.variables()
 
 
+class _Unaware(_Stored):
+    """The same checkpoint to a reader that does not know what was folded into it."""
+
+    def folded(self, scope: str) -> Dict[str, int]:
+        del scope
+        return {}
+
+
 def _build(
-    source: Union[_Seeded, _Stored], scope: str, policy: Policy, variants: Variants, ranges: Optional[RangePlan]
+    source: Source, scope: str, policy: Policy, variants: Variants, ranges: Optional[RangePlan]
 ) -> Tuple[Generator, Optional[RangePlan], Tuple[str, ...]]:
     architecture = source.architecture
     if variants.name != 'default':
