@@ -59,7 +59,8 @@ class Cam(tf.Module):
     def _logit(self, pooled: tf.Tensor, kernel: tf.Tensor, call: Call, scope: str) -> tf.Tensor:
         build, policy = self._build, self._build.policy
         name = f'{scope}/MatMul' if self.weights.u is None else f'{scope}/MatMul_4'  # after spectral norm's four
-        logit = tf.matmul(policy.operand(pooled), policy.operand(kernel))
+        pooled = policy.operand(call.keep(f'{scope}/input', pooled, self._reads))
+        logit = tf.matmul(pooled, policy.operand(kernel))
         logit = call.keep(name, policy.result(logit), self._writes)
         bias = build.scaling.true_value(tf.convert_to_tensor(self.weights.bias), self._bias_rule)
         if build.scaling.planned:  # true values again, in float32: a logit enters a loss

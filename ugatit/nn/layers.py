@@ -126,7 +126,8 @@ class Conv(tf.Module):
         fold = self.after is not None and self._folded and call.batch_momentum is None
         if fold:
             kernel, bias = self.after.folded_into(kernel, bias)
-        x = reflect_pad(build.policy.operand(x), *self._margins, mode=build.pad_mode)
+        x = build.policy.operand(call.keep(f'{name}/input', x, self._reads))
+        x = reflect_pad(x, *self._margins, mode=build.pad_mode)
         y = tf.nn.conv2d(x, build.policy.operand(kernel), self._stride, 'VALID')
         y = call.keep(f'{name}/Conv2D', build.policy.result(y), self._writes)
         bias = build.policy.result(call.keep(f'{name}/bias', bias))
@@ -139,7 +140,7 @@ class Dense(tf.Module):
 
     def __init__(self, build: Build, scope: str, inputs: int, outputs: int, *, reads: str, writes: str) -> None:
         super().__init__()
-        self._build, self.scope, self._writes = build, scope, writes
+        self._build, self.scope, self._reads, self._writes = build, scope, reads, writes
         self.weights = Kernel(build, f'{scope}/dense', [inputs, outputs], reads, writes)
         self._bias_rule = build.fold_rule(f'{scope}/dense/bias', None, writes, 0, -1)
         variant = build.variant('guard', scope, 'dense')
@@ -158,7 +159,8 @@ class Dense(tf.Module):
         build, name = self._build, self.weights.prefix
         kernel = self.weights.effective(call)
         bias = build.scaling.apply(tf.convert_to_tensor(self.weights.bias), self._bias_rule)
-        y = tf.matmul(build.policy.operand(x), build.policy.operand(kernel))
+        x = build.policy.operand(call.keep(f'{name}/input', x, self._reads))
+        y = tf.matmul(x, build.policy.operand(kernel))
         y = call.keep(f'{name}/MatMul', build.policy.result(y), self._writes)
         bias = build.policy.result(call.keep(f'{name}/bias', bias))
         y = _clamped(call.keep(f'{name}/BiasAdd', build.policy.result(y + bias), self._writes), self._limit, build)

@@ -25,9 +25,11 @@ def permitted_groups(registry: Registry) -> Set[str]:
     """The range groups whose layers all permit exponents; UserError for a group in which some do and some do not."""
     mixed = []
     for group, members in registry.members.items():
-        refusing = sorted({member.layer for member in members if not member.permits})
-        permitting = sorted({member.layer for member in members if member.permits and member.layer not in refusing})
-        if refusing and permitting and _is_mixed(registry, refusing, permitting):
+        # Only guards can disagree: a norm permits everywhere but as `none`, and then its group just stays unscaled.
+        guarded = [member for member in members if registry.layers[member.layer] != 'norm']
+        refusing = sorted({member.layer for member in guarded if not member.permits})
+        permitting = sorted({member.layer for member in guarded if member.permits})
+        if refusing and permitting:
             mixed.append(f'{group} ({", ".join(refusing[:3])} refuse, {", ".join(permitting[:3])} permit)')
     if mixed:
         raise UserError(
@@ -35,11 +37,6 @@ def permitted_groups(registry: Registry) -> Set[str]:
             f' {"; ".join(mixed)}; give these layers the same guard, or use no plan.'
         )
     return {group for group, members in registry.members.items() if all(member.permits for member in members)}
-
-
-def _is_mixed(registry: Registry, refusing: Sequence[str], permitting: Sequence[str]) -> bool:
-    """Norms always permit (their output takes any scale), so only convolutions and dense layers can disagree."""
-    return any(registry.layers.get(layer) != 'norm' for layer in permitting) and bool(refusing)
 
 
 def check_permission(registry: Registry, exponents: Mapping[str, int]) -> None:

@@ -17,9 +17,9 @@ from ugatit.ranges.plan import RangePlan
 from ugatit.ranges.profile import RangeProfile, TensorRange
 
 LARGEST_EXPONENT = 60
-NORMAL = int(math.log2(FLOAT16.smallest_normal))  # -14
-_RAISES = 12  # how far above the smallest fitting exponent underflow may push a group
-_WORTH_RAISING = 0.05  # of one tensor's values: a higher exponent than needed must buy at least this
+_RAISES = 24  # how far above the smallest fitting exponent small weights may push a group
+_ROUNDS = 4  # groups depend on each other through the weights between them
+_WORTH_RAISING = 0.05  # of one tensor's rounding noise: a higher exponent than needed must buy at least this
 
 
 class Operand(NamedTuple):
@@ -54,7 +54,7 @@ def plan_network(
     exponents = {group: 0 for group in problem.results if group in permitted}
     _fit_results(problem, exponents)
     _fit_operands(problem, exponents)
-    _spare_small_weights(problem, exponents)
+    _spare_small_values(problem, exponents)
     notes = _unfitted(problem, profile, network.range_members(), exponents)
     notes += _calibration_notes(problem, profile, exponents, headroom_bits)
     return RangePlan({network.scope: exponents}, headroom_bits, tuple(notes), {network.scope: profile.pictures})
@@ -85,7 +85,7 @@ def _tensors_of(rule: FoldRule, profile: RangeProfile) -> List[str]:
 def _fit_results(problem: Problem, exponents: Dict[str, int]) -> None:
     for group in exponents:
         needed = [_bits_over(t.amax, problem.limit) / power for t, power in problem.results[group]]
-        exponents[group] = min(LARGEST_EXPONENT, max(0, *(math.ceil(bits) for bits in needed)))
+        exponents[group] = math.ceil(min(LARGEST_EXPONENT, max(0.0, *needed)))
 
 
 def _fit_operands(problem: Problem, exponents: Dict[str, int]) -> None:
@@ -94,9 +94,10 @@ def _fit_operands(problem: Problem, exponents: Dict[str, int]) -> None:
     for _ in range(len(exponents) + 1):
         changed = False
         for operand in problem.operands:
-            over = math.ceil(_bits_over(operand.range.amax * 2.0 ** operand.rule.shift(exponents), problem.limit))
+            over = _bits_over(operand.range.amax * 2.0 ** operand.rule.shift(exponents), problem.limit)
             if over > 0 and operand.rule.writes in exponents and operand.rule.writing < 0:
-                exponents[operand.rule.writes] = min(LARGEST_EXPONENT, exponents[operand.rule.writes] + over)
+                raised = exponents[operand.rule.writes] + min(LARGEST_EXPONENT, over)
+                exponents[operand.rule.writes] = min(LARGEST_EXPONENT, math.ceil(raised))
                 changed = True
         if not changed:
             return
@@ -108,30 +109,35 @@ def _bits_over(amax: float, limit: float) -> float:
     return math.log2(amax / limit) if math.isfinite(amax) else math.inf
 
 
-def _spare_small_weights(problem: Problem, exponents: Dict[str, int]) -> None:
-    """Raises a group where that keeps clearly more values out of the subnormals than it pushes into them."""
-    best = _added_underflow(problem, exponents)
-    for group in list(exponents):
-        for _ in range(_RAISES):
-            trial = {**exponents, group: exponents[group] + 1}
-            if trial[group] > LARGEST_EXPONENT or not _fits(problem, trial):
-                break
-            loss = _added_underflow(problem, trial)
-            if loss > best - _WORTH_RAISING:
-                break
-            exponents.update(trial)
-            best = loss
+def _spare_small_values(problem: Problem, exponents: Dict[str, int]) -> None:
+    """Raises a group where that takes clearly more rounding noise from small weights than it adds to small results."""
+    for _ in range(_ROUNDS):
+        before = dict(exponents)
+        for group in exponents:
+            trials = [{**exponents, group: exponents[group] + more} for more in range(_RAISES + 1)]
+            trials = [trial for trial in trials if trial[group] <= LARGEST_EXPONENT and _fits(problem, trial)]
+            noises = [_subnormal_noise(problem, trial) for trial in trials]
+            # The smallest exponent that is as good as the best: higher than needed serves nobody.
+            chosen = next((t for t, noise in zip(trials, noises) if noise <= min(noises) + _WORTH_RAISING), None)
+            exponents.update(chosen or {})
+        if exponents == before:
+            return
 
 
-def _added_underflow(problem: Problem, exponents: Mapping[str, int]) -> float:
-    """Sum over tensors of the share of values below 2**-14 that are there because of the exponents."""
-    loss = 0.0
+def _subnormal_noise(problem: Problem, exponents: Mapping[str, int]) -> float:
+    """Sum over tensors of the noise power that the fixed spacing 2**-24 of subnormals adds, in units of the noise that
+    float16's 11 bits make anyway: the two are equal where a stored tensor's rms is 2**-13."""
+    noise = 0.0
     for group, tensors in problem.results.items():
         shift = exponents.get(group, 0)
-        added = (t.share_below(NORMAL + power * shift) - t.share_below(NORMAL) for t, power in tensors)
-        loss += max(added, default=0.0)
-    shares = ((o.range, o.rule.shift(exponents)) for o in problem.operands)
-    return loss + sum(max(0.0, w.share_below(NORMAL - shift) - w.share_below(NORMAL)) for w, shift in shares)
+        noise += max((_relative_noise(t.rms, -power * shift) for t, power in tensors), default=0.0)
+    # Kernels only: a bias's or gamma's noise counts against the result it enters, which is looked at above.
+    kernels = (operand for operand in problem.operands if operand.rule.reading)
+    return noise + sum(_relative_noise(kernel.range.rms, kernel.rule.shift(exponents)) for kernel in kernels)
+
+
+def _relative_noise(rms: float, shift: int) -> float:
+    return (2.0**-13 / (rms * 2.0**shift)) ** 2 if rms > 0.0 else 0.0
 
 
 def _fits(problem: Problem, exponents: Mapping[str, int]) -> bool:
@@ -161,8 +167,6 @@ def _unscaled(found: Optional[TensorRange], member: Membership) -> List[str]:
         return []
     if found.name.endswith(('/Sum', '/Squeeze', '/add', '/concat')):
         return []  # heat maps and logits are multiplied back in float32 once a plan is in force
-    if found.name.endswith(('/BiasAdd', '/GatherV2')) and 'CAM_logit' in found.name:
-        return []  # attention weights: judged with the operands
     return [f'{found.name} does not fit float16: |value| reaches {found.amax:.6g} and nothing after it undoes a scale']
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Callable, Dict, List, Optional, Tuple
 
@@ -12,11 +13,8 @@ import tensorflow as tf
 from ugatit.nn.call import Call
 from ugatit.nn.network import Network
 from ugatit.nn.policy import Policy
-from ugatit.numerics import FLOAT16, floor_log2
-from ugatit.ranges.kinds import OPERAND, SQUARE, kind_of, stored_format
-
-LOWEST, HIGHEST = -64, 63  # binary exponents that the histogram tells apart; the ends collect the rest
-SAMPLE = 4096  # values per tensor and batch that the histogram looks at
+from ugatit.numerics import FLOAT16
+from ugatit.ranges.kinds import INPUT, OPERAND, SQUARE, kind_of, stored_format
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,10 +27,10 @@ class TensorRange:
     min: float
     max: float
     mean: float
+    rms: float
     overflow_share: float  # |t| > 65504
     subnormal_share: float  # 0 < |t| < 2**-14
     amax_per_picture: Tuple[float, ...]  # operands: one value
-    histogram: Tuple[int, ...]  # of floor(log2 |t|) from LOWEST to HIGHEST, zeros left out, a sample
 
     @property
     def amax(self) -> float:
@@ -43,12 +41,6 @@ class TensorRange:
     def overflows(self) -> bool:
         """Whether float16 cannot hold it: beyond 65504 (or not finite at all)."""
         return not self.amax <= FLOAT16.max_finite
-
-    def share_below(self, exponent: int) -> float:
-        """Share of the nonzero sample with |t| < 2**exponent."""
-        total = sum(self.histogram)
-        below = sum(self.histogram[: max(0, min(exponent, HIGHEST + 1) - LOWEST)])
-        return below / total if total else 0.0
 
 
 class RangeProfile(Mapping[str, TensorRange]):
@@ -73,7 +65,7 @@ class RangeProfile(Mapping[str, TensorRange]):
 
     def first_overflowing_result(self, policy: Policy) -> Optional[TensorRange]:
         """The same among results alone, as the vendor's engineers would report it."""
-        return self._first(lambda t: t.kind != OPERAND and stored_format(t.name, policy) is FLOAT16)
+        return self._first(lambda t: t.kind not in (OPERAND, INPUT) and stored_format(t.name, policy) is FLOAT16)
 
     def first_over_limit(self) -> Optional[TensorRange]:
         """The first value over 65504 of any kind, stored in float16 or not; squares left out."""
@@ -83,8 +75,8 @@ class RangeProfile(Mapping[str, TensorRange]):
         return next((t for t in self.values() if t.overflows and counts(t)), None)
 
     def to_json(self) -> Dict[str, object]:
-        """Plain data: everything but the histograms."""
-        keys = ('kind', 'shape', 'min', 'max', 'mean', 'amax', 'overflow_share', 'subnormal_share')
+        """Plain data."""
+        keys = ('kind', 'shape', 'min', 'max', 'mean', 'rms', 'amax', 'overflow_share', 'subnormal_share')
         tensors = {name: {key: getattr(t, key) for key in keys} for name, t in self.items()}
         return {'network': self.network, 'pictures': self.pictures, 'tensors': tensors}
 
@@ -124,21 +116,13 @@ def _reduce(name: str, x: tf.Tensor) -> Dict[str, tf.Tensor]:
         'min': tf.reduce_min(x),
         'max': tf.reduce_max(x),
         'mean': tf.reduce_mean(x),
+        'square': tf.reduce_mean(tf.square(x)),
         'size': tf.size(x),
         'shape': tf.shape(x),
         'over': tf.reduce_sum(tf.cast(magnitude > FLOAT16.max_finite, tf.int32)),
         'under': tf.reduce_sum(tf.cast(subnormal, tf.int32)),
         'amax': tf.reduce_max(flat, 1),
-        'histogram': _histogram(magnitude),
     }
-
-
-def _histogram(magnitude: tf.Tensor) -> tf.Tensor:
-    flat = tf.reshape(magnitude, [-1])
-    sample = flat[:: tf.maximum(tf.size(flat) // SAMPLE, 1)]
-    exponents = floor_log2(tf.boolean_mask(sample, sample > 0.0))
-    bins = tf.clip_by_value(exponents, LOWEST, HIGHEST) - LOWEST
-    return tf.math.bincount(bins, minlength=HIGHEST - LOWEST + 1, maxlength=HIGHEST - LOWEST + 1)
 
 
 class _Collected:
@@ -157,15 +141,19 @@ class _Collected:
         sizes = [int(part['size']) for part in parts]
         total = sum(sizes)
         shape = tuple(int(side) for side in parts[0]['shape'])
+
+        def weighted(key: str) -> float:
+            return sum(float(part[key]) * size for part, size in zip(parts, sizes)) / total
+
         return TensorRange(
             name=self.name,
             kind=self.kind,
             shape=shape if self.kind == OPERAND else (1, *shape[1:]),
             min=float(min(part['min'] for part in parts)),
             max=float(max(part['max'] for part in parts)),
-            mean=float(sum(float(part['mean']) * size for part, size in zip(parts, sizes)) / total),
+            mean=weighted('mean'),
+            rms=math.sqrt(weighted('square')),
             overflow_share=sum(int(part['over']) for part in parts) / total,
             subnormal_share=sum(int(part['under']) for part in parts) / total,
             amax_per_picture=tuple(float(value) for part in parts for value in part['amax']),
-            histogram=tuple(int(value) for value in np.sum([part['histogram'] for part in parts], axis=0)),
         )
