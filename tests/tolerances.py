@@ -77,6 +77,8 @@ TABLE_DIGITS = 1e-6
 # Planned float16 against its floor (DESIGN.md section 2), in dB; and what counts as a broken picture.
 FLOOR_DB = 1.0
 BROKEN_DB = 10.0
+# All-float16 with plain statistics and a plan that fits the squares.
+SQUARES_DB = 3.0
 # Heat maps and logits in float16 against float32, as a share of the largest: a few roundings of 2**-11.
 FLOAT16_HEATMAP = 0.02
 FLOAT16_LOGITS = 0.02
@@ -88,3 +90,6 @@ X_HAT_FLOAT16 = 2e-3
 X_HAT_FLOAT32 = 2e-5
 # Gradients through two ways of computing the same x_hat in float32, share of the largest.
 X_HAT_GRADIENT = 1e-4
+
+# A picture's result in [-1, 1] alone or in a batch: float32 sums in another order (measured: 2e-7).
+BATCH_RESULT = 1e-5

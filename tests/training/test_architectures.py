@@ -1,0 +1,68 @@
+"""Every shape of network trains: depths, widths, without CAM, without spectral norm, full and light."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Dict
+
+import numpy as np
+import pytest
+
+from tests.training.tiny import TINY, differing, make_batch, make_images, make_training, snapshot
+from ugatit.checkpoints import official_names
+from ugatit.training.state import official_state
+from ugatit.training.update import update_both
+
+SHAPES: Dict[str, Dict[str, Any]] = {
+    'n_res_2': {'n_res': 2},
+    'n_res_4_ch_4': {'n_res': 4, 'ch': 4},
+    'n_res_6': {'n_res': 6},
+    'ch_8': {'ch': 8},
+    'full': {'light': False},
+    'n_dis_5': {'n_dis': 5, 'image_size': 48},
+    'no_smoothing': {'smoothing': False},
+    'no_spectral_norm': {'sn': False},
+    'no_cam_in_generators': {'cam_generator': False},
+    'no_cam_in_discriminators': {'cam_discriminator': False},
+    'no_cam': {'cam_generator': False, 'cam_discriminator': False},
+}
+
+
+@pytest.mark.parametrize('changes', SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize('gan_type', ['lsgan', pytest.param('wgan-gp', marks=pytest.mark.slow)])
+def test_one_step(changes: Dict[str, Any], gan_type: str) -> None:
+    architecture = dataclasses.replace(TINY, **changes)
+    training = make_training(architecture, gan_type)
+    before = snapshot(training)
+    losses = update_both(training, make_batch(make_images(size=architecture.image_size)))
+    assert all(np.isfinite(value) for value in losses.values())
+    assert float(losses['D_A_penalty']) == 0.0 or gan_type == 'wgan-gp'
+    for term in ('G_A_cam', 'G_B_cam'):
+        assert (float(losses[term]) == 0.0) == (not architecture.cam_generator)
+    assert _unmoved(training, before) == []
+
+
+def _unmoved(training: Any, before: Dict[str, np.ndarray]) -> list:
+    """Trainable variables whose first moment is still zero: a gradient that never arrived."""
+    moved = differing(before, snapshot(training))
+    return [
+        name
+        for name, variable in training.networks.named_variables.items()
+        if variable.trainable and f'{name}/Adam' not in moved and not _may_be_zero(name)
+    ]
+
+
+def _may_be_zero(name: str) -> bool:
+    """Wasserstein's derivative is the same on real and fake, so a bias that only shifts a logit has gradient 0; rho at
+    its limit under smoothing has none; and encoder biases in front of a normalisation have rounding noise at most."""
+    return name.endswith(('D_logit/bias', 'CAM_logit/bias', 'rho', 'conv2d/bias'))
+
+
+@pytest.mark.parametrize('changes', [{}, {'light': False}, {'sn': False}, {'n_res': 2}])
+def test_the_state_has_the_official_names_in_the_official_order(changes: Dict[str, Any]) -> None:
+    architecture = dataclasses.replace(TINY, **changes)
+    state = official_state(make_training(architecture))
+    want = official_names(architecture)
+    assert list(state) == list(want)
+    assert [tuple(variable.shape) for variable in state.values()] == list(want.values())
+    assert all(variable.name == f'{name}:0' for name, variable in state.items())
