@@ -25,7 +25,8 @@ def import_tensorflow() -> None:
     if 'tensorflow' in sys.modules:
         return
     quiet = 'TF_CPP_MIN_LOG_LEVEL' not in os.environ
-    os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '2')
+    # 3, because it logs as errors what is none (no GPU driver, float16 without a oneDNN kernel); real ones are raised.
+    os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
     try:
         with _silent_stderr() if quiet else contextlib.nullcontext():
             version = importlib.import_module('tensorflow').__version__

@@ -16,7 +16,8 @@ body { margin: 0 auto; max-width: 1500px; padding: 16px; background: var(--page)
 header { margin: 8px 0 20px; }
 h1 { font-size: 1.5rem; line-height: 1.2; margin: 0 0 6px; }
 header p { margin: 0; color: var(--soft); overflow-wrap: anywhere; }
-main { display: grid; gap: 16px; align-items: start; grid-template-columns: repeat(auto-fill, minmax(min(100%, 560px), 1fr)); }
+main { display: grid; gap: 16px; align-items: start;
+  grid-template-columns: repeat(auto-fill, minmax(min(100%, 560px), 1fr)); }
 article { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 14px; min-width: 0; }
 article.failed { border-color: var(--error); }
 h2 { display: flex; flex-wrap: wrap; gap: 2px 12px; align-items: baseline; justify-content: space-between;

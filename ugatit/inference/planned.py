@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from typing import Optional, Sequence
+from typing import Iterator, Optional, Sequence
 
 from ugatit.errors import UserError
 from ugatit.inference.inputs import Input, sample
@@ -43,9 +44,23 @@ def load_planned(
     elif plan is not None:
         scaled = _scaled(plan, next(iter(plan)))
         _log.info('ranges: %s; %s', ranges, scaled)
-    translate = choice.load(plan)
+    with _said_once(ranges == 'auto'):
+        translate = choice.load(plan)
     calibrate(translate, inputs, settings)
     return translate
+
+
+@contextlib.contextmanager
+def _said_once(again: bool) -> Iterator[None]:
+    """Keeps the log from saying everything about a checkpoint a second time."""
+    log = logging.getLogger('ugatit')
+    before = log.level
+    if again:
+        log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def _measured(choice: ModelChoice, inputs: Sequence[Input], settings: Settings) -> Optional[RangePlan]:
