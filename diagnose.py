@@ -2,11 +2,12 @@
 
 import sys
 
-from ugatit.cli.commands import ranges
+from ugatit.cli.commands import ranges, stress
 from ugatit.cli.main import run_command
 
 COMMANDS = {
     'ranges': ranges.COMMAND,
+    'stress': stress.COMMAND,
 }
 
 if __name__ == '__main__':

@@ -6,7 +6,7 @@ the exponents (`ugatit/folded/NETWORK/GROUP`), so it keeps epsilons and CAM logi
 
 from __future__ import annotations
 
-from typing import Dict, Iterator, List, Mapping
+from typing import Dict, Iterator, List, Mapping, Optional
 
 import tensorflow as tf
 
@@ -34,19 +34,22 @@ def folded_exponents(reader: CheckpointReader, scope: str) -> Dict[str, int]:
     return {name[len(prefix) :]: int(reader.read_one(name)) for name in reader.variables() if name.startswith(prefix)}
 
 
-def fold_ranges(checkpoint: PathLike, plan: RangePlan, output: PathLike) -> Location:
+def fold_ranges(checkpoint: PathLike, plan: RangePlan, output: PathLike, image_size: Optional[int] = None) -> Location:
     """Writes a generators-only checkpoint into the folder `output` with `plan` multiplied into the weights.
 
     Both generators go along; those that the plan does not name are copied bit for bit. Discriminators stay behind
     (spectral norm would divide a scale out again), and so do Adam slots (they belong to the unscaled weights).
+    `image_size` is that of a light model where the checkpoint does not tell; it is stored with the copy.
 
     Raises:
       UserError: the checkpoint holds no generator of the plan, the plan does not fit it, or `output` is taken.
     """
-    return fold_exponents(checkpoint, {network: plan.nonzero(network) for network in plan}, output)
+    return fold_exponents(checkpoint, {network: plan.nonzero(network) for network in plan}, output, image_size)
 
 
-def fold_exponents(checkpoint: PathLike, exponents: Exponents, output: PathLike) -> Location:
+def fold_exponents(
+    checkpoint: PathLike, exponents: Exponents, output: PathLike, image_size: Optional[int] = None
+) -> Location:
     """`fold_ranges` for any whole exponents, negative ones too: those make values larger (`diagnose.py stress`)."""
     reader = CheckpointReader(checkpoint)
     scopes = [scope for scope in GENERATORS if scope in _scopes_in(reader)]
@@ -55,7 +58,7 @@ def fold_exponents(checkpoint: PathLike, exponents: Exponents, output: PathLike)
     if absent or not scopes:
         raise UserError(f'the plan scales {" and ".join(absent) or "a generator"}, which {reader.location.prefix} does'
                         f' not hold; it holds {", ".join(scopes) or "no generator"}.')  # fmt: skip
-    resolved = architecture_of(reader, scopes)
+    resolved = architecture_of(reader, scopes, overrides={'image_size': image_size})
     model, step = naming.model_name(resolved.architecture.light), reader.location.step or 0
     check_free(output, f'{model}.model-{step}')
     registries = {scope: blueprint(resolved.architecture, scope) for scope in scopes}

@@ -7,11 +7,14 @@ from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ugatit.checkpoints.architecture import architecture_of
+from ugatit.checkpoints.reader import CheckpointReader
 from ugatit.data.convert import to_float
 from ugatit.data.decode import decode_file
 from ugatit.data.files import PathLike, list_images
 from ugatit.data.resize import resize
 from ugatit.errors import UserError
+from ugatit.nn.architecture import GENERATOR_OF_DIRECTION
 
 
 class Pictures(NamedTuple):
@@ -56,3 +59,10 @@ def noise_pictures(count: int, size: int, seed: int = 0) -> np.ndarray:
     smooth = np.repeat(np.repeat(corners, cell, 1), cell, 2)[:, :size, :size]
     grain = random.uniform(-0.5, 0.5, (count, size, size, 3)).astype(np.float32)
     return np.clip(smooth + grain, -1.0, 1.0)
+
+
+def trained_size(checkpoint: PathLike, direction: str, image_size: Optional[int] = None) -> int:
+    """Side of the pictures that a generator takes, read off the checkpoint's index: nothing big is loaded."""
+    scope = GENERATOR_OF_DIRECTION[direction]
+    resolved = architecture_of(CheckpointReader(checkpoint), [scope], overrides={'image_size': image_size})
+    return resolved.architecture.image_size

@@ -1,0 +1,1 @@
+"""Handing a generator to other programs: one module per format."""
