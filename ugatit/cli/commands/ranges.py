@@ -68,14 +68,15 @@ def main(options: Any) -> int:
 
 
 def _report(options: Any, direction: str) -> Any:
-    import ugatit
     from ugatit.cli.progress import Progress
     from ugatit.diagnosis.pictures import read_pictures
     from ugatit.diagnosis.report import make_report
+    from ugatit.planning import profile_ranges
+    from ugatit.translate import load
 
-    translate = ugatit.load(options.checkpoint, direction, image_size=options.image_size)
+    translate = load(options.checkpoint, direction, image_size=options.image_size)
     pictures = read_pictures(options.input, translate.image_size, options.pictures)
-    profile = ugatit.profile_ranges(
+    profile = profile_ranges(
         translate, pictures.images, options.batch_size, progress=lambda batches: Progress(batches, 'batches')
     )
     report = make_report(translate, profile, options.headroom_bits, options.fit_squares, _precisions(options.precision))
