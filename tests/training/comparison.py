@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict, Hashable, Mapping
+from typing import Callable, Dict, Hashable, Mapping, Tuple
 
 import numpy as np
 
 from tests import tolerances
 
-LARGEST: Dict[str, float] = {}
-"""Kind -> the largest deviation seen in this session, in multiples of what is allowed, kinks left out."""
+LARGEST: Dict[str, Tuple[float, float, Hashable]] = {}
+"""Kind -> (share of what is allowed, deviation, where) of the largest one seen in this session, kinks left out."""
 
 
 def deviation(got: np.ndarray, want: np.ndarray) -> float:
@@ -38,8 +38,8 @@ def check(
     """
     assert want, kind
     beyond = {key: measure(got[key], want[key]) for key in want}
-    shares = [value / allowed[key] for key, value in beyond.items() if 0.0 < value <= allowed[key]]
-    LARGEST[kind] = max([LARGEST.get(kind, 0.0), *shares])
+    within = [(value / allowed[key], value, key) for key, value in beyond.items() if 0.0 < value <= allowed[key]]
+    LARGEST[kind] = max([LARGEST.get(kind, (0.0, 0.0, '')), *within], key=lambda entry: entry[0])
     beyond = {key: value for key, value in beyond.items() if value > allowed[key]}
     for seed in range(1, 1 + tolerances.KINK_DRAWS):
         if not beyond:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import pathlib
-from typing import Dict, Iterator
+from typing import Dict
 
 import numpy as np
 import pytest
@@ -26,14 +26,6 @@ def _case(golden: pathlib.Path, name: str) -> Case:
 @functools.cache
 def _run(golden: pathlib.Path, name: str, moved_by: int = 0) -> Run:
     return run_converged(_case(golden, name), moved_by)
-
-
-@pytest.fixture(scope='module', autouse=True)
-def _largest() -> Iterator[None]:
-    """Prints the largest deviation of each kind at the end (pytest -s)."""
-    yield
-    for kind, value in sorted(comparison.LARGEST.items()):
-        print(f'\nlargest deviation, {kind}: {value:.3g} of what is allowed', end='')
 
 
 @pytest.fixture(params=CASES)
