@@ -1,4 +1,4 @@
-"""The headline, on both official checkpoints that overflow: with a plan, float16 reaches its floor at any size of values."""
+"""The headline, on both official checkpoints that overflow: with a plan, float16 reaches its floor at any size."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _judge(case: Case, what: str) -> Dict[str, float]:
 
 def _assert_cured(db: Dict[str, float]) -> None:
     assert db['planned mixed'] > db['floor mixed'] - tolerances.FLOOR_DB
-    assert db['planned prescaled'] > db['floor prescaled'] - tolerances.FLOOR_DB
+    assert db['planned prescaled'] > max(db['floor prescaled'], db['floor all']) - tolerances.FLOOR_DB
     assert db['squares fit'] > db['floor all'] - tolerances.SQUARES_DB
 
 

@@ -69,7 +69,11 @@ def prescaled(x: tf.Tensor, axes: Sequence[int], epsilon: Epsilon, policy: Polic
     first = tf.stop_gradient(tf.maximum(power_of_two_near(_amax(x, axes)), least * AMPLITUDE))
     x = store(wide(x) / first)
     centred = store(x - store(_mean(x, axes)))
-    centred = store(centred - store(_mean(centred, axes)))  # a float16 mean leaves a residual: recentre
+    # A float16 mean leaves a residual. Subtracting it rounds every value once more, so only where it counts.
+    residual = store(_mean(centred, axes))
+    half_unit = 2.0 ** -(policy.vector_format.significand_bits + 1)  # of the largest centred value's last place
+    counts = tf.abs(wide(residual)) > half_unit * _amax(centred, axes)
+    centred = store(centred - tf.where(counts, residual, tf.zeros_like(residual)))
     second = tf.maximum(power_of_two_near(_amax(centred, axes)) / AMPLITUDE, least / first)
     second = tf.stop_gradient(second)
     centred = store(wide(centred) / second)
