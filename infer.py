@@ -9,6 +9,7 @@ from typing import Any
 from ugatit.cli.flags import CommandFlags
 from ugatit.cli.main import run
 from ugatit.cli.progress import Progress
+from ugatit.cli.tensorflow import import_tensorflow
 
 FLAGS = CommandFlags(
     'infer.py',
@@ -71,9 +72,9 @@ FLAGS.text(
 
 
 def main(options: Any) -> int:
-    """Flags in, library call, exit code out."""
-    from ugatit.inference.command import infer
-    from ugatit.inference.model import choose_model
+    """Flags in, library call, exit code out. What can be checked without TensorFlow comes before its import."""
+    from ugatit.inference.inputs import find_inputs
+    from ugatit.inference.outputs import assign_outputs, require_report_path
     from ugatit.inference.settings import Settings
 
     settings = Settings(
@@ -86,6 +87,15 @@ def main(options: Any) -> int:
         max_pixels=options.max_pixels,
         thumbnails=options.html,
     )
+    found = find_inputs(options.input, options.recursive)
+    assignment = assign_outputs(found.inputs, options.output, options.direction, settings)
+    if options.json is not None:
+        require_report_path(options.json, assignment)
+    import_tensorflow()
+
+    from ugatit.inference.command import infer
+    from ugatit.inference.model import choose_model
+
     choice = choose_model(
         options.checkpoint,
         default=pathlib.Path(__file__).resolve().parent / 'checkpoints' / 'demo',
@@ -96,18 +106,8 @@ def main(options: Any) -> int:
         device=options.device,
         image_size=options.image_size,
     )
-    return infer(
-        choice,
-        options.input,
-        options.output,
-        settings,
-        ranges=options.ranges,
-        recursive=options.recursive,
-        html=options.html,
-        json_path=options.json,
-        progress=Progress,
-    )
+    return infer(choice, found, assignment, settings, options.ranges, options.json, Progress)
 
 
 if __name__ == '__main__':
-    sys.exit(run(main, FLAGS))
+    sys.exit(run(main, FLAGS, needs_tensorflow=False))

@@ -16,7 +16,6 @@ import infer
 from ugatit.cli.main import run
 from ugatit.data.decode import decode_file
 
-
 pytestmark = pytest.mark.usefixtures('shared_models')
 
 

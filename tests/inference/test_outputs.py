@@ -127,8 +127,8 @@ def test_one_file(tmp_path: pathlib.Path, photos: Callable, monkeypatch: pytest.
         ('in/x.png', r'would overwrite the input'),
         ('other.png', r'other.png is there already and is no result of ours'),
         ('file', r'--output must be a folder or end in .png, but .*file is a file'),
-        ('file/y', r'should be a folder, but .*file is a file'),
-        ('file/y.png', r'should be a folder, but .*file is a file'),
+        ('file/y', r'of --output cannot be made, because .*file is a file'),
+        ('file/y.png', r'of --output cannot be made, because .*file is a file'),
     ],
 )
 def test_refused_outputs(tmp_path: pathlib.Path, photos: Callable, output: str, sentence: str) -> None:

@@ -6,13 +6,12 @@ import logging
 import pathlib
 from typing import List, Optional, Sequence
 
-from ugatit.data.samples import parse_colour
 from ugatit.inference.gallery import Gallery
-from ugatit.inference.inputs import Found, find_inputs
+from ugatit.inference.inputs import Found
 from ugatit.inference.model import ModelChoice, log_variants, model_line
-from ugatit.inference.outputs import Assignment, assign_outputs
+from ugatit.inference.outputs import Assignment
 from ugatit.inference.planned import load_planned, read_plan
-from ugatit.inference.report import check_report_path, make_report, write_report
+from ugatit.inference.report import make_report, write_report
 from ugatit.inference.run import Outcome, ProgressBar, Silent, translate_pictures
 from ugatit.inference.settings import Settings
 
@@ -23,34 +22,27 @@ DONE, SOME_FAILED, NOTHING_DONE = 0, 1, 2
 
 def infer(
     choice: ModelChoice,
-    sources: Sequence[str],  # files, folders, patterns; none for the embedded picture
-    output: str,
+    found: Found,  # from `find_inputs`
+    assignment: Assignment,  # from `assign_outputs`
     settings: Settings,
     ranges: str = 'none',  # or 'auto', or a plan's path
-    recursive: bool = False,
-    html: bool = False,
     json_path: Optional[str] = None,
     progress: ProgressBar = Silent,
 ) -> int:
-    """Translates everything that was named; returns the exit code (0 all, 1 some failed, 2 all failed).
+    """Translates everything that was found; returns the exit code (0 all, 1 some failed, 2 all failed).
 
     Raises:
         UserError: what was asked for cannot be done at all; nothing is written then.
     """
-    parse_colour(settings.background)
     plan = read_plan(ranges, choice.direction)
-    found = find_inputs(sources, recursive)
     _log_ignored(found)
-    assignment = assign_outputs(found.inputs, output, choice.direction, settings)
-    if json_path is not None:
-        check_report_path(json_path, assignment)
     translate = load_planned(choice, ranges, plan, [source for source, _ in assignment.files], settings)
     model = choice.describe(translate)
     log_variants(choice.variants, translate.architecture, model['network'])
     _log.info('%s', model_line(model))
     for note in assignment.notes:
         _log.info('%s', note)
-    gallery = Gallery(assignment.folder, choice.direction, model_line(model)) if html else None
+    gallery = Gallery(assignment.folder, choice.direction, model_line(model)) if settings.thumbnails else None
     show = gallery.add if gallery else lambda shown: None
     outcomes, timing = translate_pictures(translate, assignment.files, settings, show, progress)
     code = _exit_code(outcomes)

@@ -71,15 +71,30 @@ def assign_outputs(inputs: Sequence[Input], output: str, direction: str, setting
     return _folder(inputs, target, direction, settings)
 
 
-def require_writable(folder: pathlib.Path) -> None:
+def require_writable(folder: pathlib.Path, flag: str = '--output') -> None:
     """UserError where the folder cannot be made or written, before time is spent on computing for it."""
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not existing.is_dir():
-        raise UserError(f'--output={printable(folder)} should be a folder, but {printable(existing)} is a file;'
-                        ' choose another place.')  # fmt: skip
+        raise UserError(f'the folder {printable(folder)} of {flag} cannot be made, because {printable(existing)} is a'
+                        ' file; choose another place.')  # fmt: skip
     if not os.access(existing, os.W_OK | os.X_OK):
-        raise UserError(f'--output={printable(folder)} cannot be written: permission denied for {printable(existing)};'
-                        ' check its permissions or choose another place.')  # fmt: skip
+        raise UserError(f'the folder {printable(folder)} of {flag} cannot be written: permission denied for'
+                        f' {printable(existing)}; check its permissions or choose another place.')  # fmt: skip
+
+
+def require_report_path(report: str, assignment: Assignment) -> None:
+    """UserError where the report of `--json` would overwrite a picture or somebody's file, or cannot be written."""
+    target = pathlib.Path(report)
+    if target.is_dir():
+        raise UserError(f'--json must be a file, but {printable(target)} is a folder; write'
+                        f' --json={printable(target / "report.json")}.')  # fmt: skip
+    files = [file for source, chosen in assignment.files for file in (source.path, *chosen.all()) if file is not None]
+    if key_of(target) in {key_of(file) for file in files}:
+        raise UserError(f'--json={printable(target)} would overwrite an input or a result; choose another name.')
+    if target.exists() and not _looks_like_json(target):
+        raise UserError(f'--json={printable(target)} exists and is no JSON file, so it is not replaced; choose another'
+                        ' name.')  # fmt: skip
+    require_writable(target.parent, '--json')
 
 
 def key_of(path: pathlib.Path) -> str:
@@ -184,6 +199,13 @@ def _is_free(files: OutputFiles) -> bool:
     if not all(not os.path.lexists(path) or is_ours(path) for path in pictures):
         return False
     return files.array is None or not os.path.lexists(files.array) or is_ours(files.picture)
+
+
+def _looks_like_json(path: pathlib.Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open('rb') as file:
+        return file.read(64).lstrip()[:1] in (b'{', b'[', b'')
 
 
 def _replaced(files: Iterable[OutputFiles]) -> Tuple[str, ...]:

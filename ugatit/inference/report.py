@@ -9,27 +9,8 @@ from typing import Any, Dict, Optional, Sequence
 
 from ugatit.data.convert import write_file
 from ugatit.data.files import Ignored
-from ugatit.data.names import printable
-from ugatit.errors import UserError
-from ugatit.inference.outputs import Assignment, key_of
 from ugatit.inference.run import Outcome, Timing
 from ugatit.translate import Translator
-
-
-def check_report_path(path: str, assignment: Assignment) -> None:
-    """UserError, before anything is computed, where the report would overwrite a picture or cannot be a file."""
-    target = pathlib.Path(path)
-    if target.is_dir():
-        raise UserError(
-            f'--json must be a file, but {printable(target)} is a folder; write --json={target}/report.json.'
-        )
-    files = [file for source, chosen in assignment.files for file in (source.path, *chosen.all()) if file is not None]
-    if key_of(target) in {key_of(file) for file in files}:
-        raise UserError(f'--json={printable(target)} would overwrite an input or a result; choose another name.')
-    if target.exists() and not _looks_like_json(target):
-        raise UserError(
-            f'--json={printable(target)} exists and is no JSON file, so it is not replaced; choose another name.'
-        )
 
 
 def write_report(path: str, report: Dict[str, Any]) -> None:
@@ -74,11 +55,3 @@ def _entry(outcome: Outcome) -> Dict[str, Any]:
     if outcome.size is not None:
         entry['height'], entry['width'] = outcome.size
     return entry
-
-
-def _looks_like_json(path: pathlib.Path) -> bool:
-    try:
-        with path.open('rb') as file:
-            return file.read(64).lstrip()[:1] in (b'{', b'[', b'')
-    except OSError:
-        return False

@@ -6,6 +6,8 @@ import dataclasses
 from typing import Dict, Tuple
 
 from ugatit.data.decode import DEFAULT_MAX_PIXELS
+from ugatit.data.samples import parse_colour
+from ugatit.errors import UserError
 
 RESIZES: Dict[str, Tuple[str, str]] = {
     'stretch': ('stretch', 'antialiased'),
@@ -29,3 +31,12 @@ class Settings:
     background: str = 'white'  # shows through transparent parts
     max_pixels: int = DEFAULT_MAX_PIXELS  # larger pictures are refused before they are decoded
     thumbnails: bool = False  # keep small copies for a gallery
+
+    def __post_init__(self) -> None:
+        if self.resize not in RESIZES:
+            raise UserError(
+                f'resize must be one of {", ".join(RESIZES)}, but {self.resize!r} arrived; choose one of these.'
+            )
+        if self.batch_size < 1:
+            raise UserError(f'batch_size must be at least 1, but {self.batch_size} arrived; use 1 or more.')
+        parse_colour(self.background)
