@@ -21,9 +21,9 @@ from ugatit.nn.call import Call, Recorder
 from ugatit.nn.pad import PADDINGS, margins, mirror_pad, reflect_pad, slices_pad, upsample
 
 SMALL = Architecture(image_size=24, ch=2, n_dis=4, light=True)
-# Not tensors of the official graph: what a layer uses after spectral norm and exponents, before its operation; and
+# Not tensors of the official graph: what a layer multiplies (after spectral norm and exponents, before padding); and
 # x_hat at instance norms, where the official code multiplies gamma into 1 / sigma first.
-OURS = r'.*/(kernel|bias)|.*/(ins_norm(_[01])?|instance_norm)/(sub|truediv|mul_2)'
+OURS = r'.*/(kernel|bias|input)|.*/(ins_norm(_[01])?|instance_norm)/(sub|truediv|mul_2)'
 
 
 def _recorded_tensors(architecture: Architecture, scope: str) -> Dict[str, tf.Tensor]:
