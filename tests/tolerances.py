@@ -102,3 +102,9 @@ REPORTED_MEAN = 1.0
 # A stressed checkpoint in the hands of code that keeps epsilon 1e-5, in levels of 255: what is left of an epsilon that is
 # relatively smaller, where variances are of about 0.01 to 1 (measured: 0.005).
 STRESS_LEVELS = 0.05
+# A formula in float64 against the same with 60 digits: a few roundings, and log1p and expm1 lose nothing near 0.
+DOUBLE = 1e-12
+# A CAM logit of weights times powers of two: the same float32 sums, but the bias is added at another scale.
+CAM_SCALING = 1e-5
+# Memory after 500 pictures over that after 100: allocators settle during the first hundreds (measured: 1.00 to 1.04).
+FOLDER_MEMORY = 1.05
