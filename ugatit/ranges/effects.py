@@ -68,8 +68,7 @@ def epsilon_effects(
 
 def x_hat_change(variance: float, exponent: int, epsilon: float = EPSILON) -> float:
     """Relative change of x_hat where epsilon is not scaled: sqrt((v + eps * 4**-e) / (v + eps)) - 1."""
-    wanted = variance + epsilon * 4.0**-exponent
-    change = (wanted - (variance + epsilon)) / (variance + epsilon)
+    change = epsilon * (4.0**-exponent - 1.0) / (variance + epsilon)
     return math.expm1(0.5 * math.log1p(change))
 
 

@@ -12,9 +12,11 @@ from ugatit.cli.main import DONE, SOME_FAILED, THRESHOLD_PASSED
 def main(options: Any) -> int:
     """Exit code 3 where something is still over 65504, 1 where a calibration picture could not be read."""
     from ugatit.checkpoints.location import locate
+    from ugatit.checkpoints.slimming import check_free
     from ugatit.export.checkpoint import cure, cure_text
 
     prefix = locate(options.checkpoint).prefix
+    check_free(options.output, prefix.name)  # planning may take minutes
     pictures, failures = _calibration(options, prefix)
     plan = _plan(options, prefix, pictures)
     for note in plan.notes:
