@@ -58,7 +58,9 @@ def measure_time(options: argparse.Namespace) -> Dict[str, Any]:
         'python': platform.python_version(),
         'tensorflow': tf.__version__,
         'devices': [device.name for device in tf.config.list_physical_devices()],
-        'size': {name: getattr(options, name) for name in ('image_size', 'ch', 'n_dis', 'batch_size', 'gan_type')},
+        'size': {
+            name: getattr(options, name) for name in ('image_size', 'ch', 'n_res', 'n_dis', 'batch_size', 'gan_type')
+        },
         'repeats': options.repeats,
         'first_call_seconds': {kind: round(run['seconds'], 1) for kind, run in first.items()},
         'seconds': {kind: round(value, 4) for kind, value in seconds.items()},
@@ -91,7 +93,7 @@ def make_step(options: argparse.Namespace, kind: str) -> Callable[[], Dict[str, 
     from ugatit.training.step import TrainingStep, exact_graphs
     from ugatit.training.update import Training
 
-    architecture = Architecture(options.image_size, options.ch, n_dis=options.n_dis, light=True)
+    architecture = Architecture(options.image_size, options.ch, options.n_res, options.n_dis, light=True)
     networks = build_networks(architecture)
     training = Training(networks, make_optimisers(networks), Objective(options.gan_type))
     shape = [options.batch_size, options.image_size, options.image_size, 3]
@@ -198,6 +200,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument('--full', action='store_true', help='the official size of the light model')
     parser.add_argument('--image_size', type=int, help='side of the picture, pixels (64)')
     parser.add_argument('--ch', type=int, help='channels of the first convolution (16)')
+    parser.add_argument('--n_res', type=int, default=4, help='residual blocks (4)')
     parser.add_argument('--n_dis', type=int, help='depth of the global discriminator (5)')
     parser.add_argument('--batch_size', type=int, default=1)
     parser.add_argument('--gan_type', default='lsgan')

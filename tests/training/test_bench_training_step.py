@@ -1,0 +1,23 @@
+"""The benchmark runs; its figures mean something at a real size only."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from tests.training.tiny import TINY
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith('linux'), reason='reads the peak memory from /proc/self/status')
+def test_the_benchmark_runs(repository: pathlib.Path) -> None:
+    sizes = [f'--{name}={getattr(TINY, name)}' for name in ('image_size', 'ch', 'n_res', 'n_dis')]
+    program = [sys.executable, '-m', 'benchmarks.bench_training_step', *sizes, '--repeats=1']
+    result = subprocess.run(program, cwd=repository, stdout=subprocess.PIPE)
+    found = json.loads(result.stdout)
+    assert all(value > 0 for kind in ('seconds', 'peak_bytes') for value in found[kind].values())
+    assert result.returncode == (0 if found['straightforward_over_fused_time'] >= 1.0 else 3)
