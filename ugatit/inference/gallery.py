@@ -62,15 +62,11 @@ class Gallery:
         notes = [('error', outcome.error)] if outcome.error else []
         notes += [('warning', warning) for warning in outcome.warnings]
         lines = [f'<p class="{kind}" role="note">{html.escape(text)}</p>' for kind, text in notes]
-        return '\n'.join([
-            f'<article class="{"failed" if outcome.error else "done"}">',
-            f'<h2>{name}{shape}</h2>',
-            f'<div class="pictures count{len(self._figures(shown))}">',
-            *self._figures(shown),
-            '</div>',
-            *lines,
-            '</article>\n',
-        ])  # fmt: skip
+        figures = self._figures(shown)
+        if figures:
+            lines = [f'<div class="pictures count{len(figures)}">', *figures, '</div>', *lines]
+        start = f'<article class="{"failed" if outcome.error else "done"}">'
+        return '\n'.join([start, f'<h2>{name}{shape}</h2>', *lines, '</article>\n'])
 
     def _figures(self, shown: Shown) -> List[str]:
         source, result = _DOMAINS[self._direction]

@@ -91,7 +91,7 @@ def prepare(source: Input, size: int, settings: Settings) -> Prepared:
     decoded = source.decode(settings)
     mode, filter = RESIZES[settings.resize]
     resized = resize(decoded.pixels, size, mode, filter)
-    flat = bool((decoded.pixels == decoded.pixels[0, 0]).all())
+    flat = bool((decoded.pixels.min(axis=(0, 1)) == decoded.pixels.max(axis=(0, 1))).all())
     small = thumbnail(decoded.pixels) if settings.thumbnails else None
     return Prepared(to_float(resized.pixels), resized.geometry, flat, decoded.warnings, small)
 
