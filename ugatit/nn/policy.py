@@ -74,7 +74,13 @@ PRECISIONS: Tuple[str, ...] = tuple(_FORMATS)
 
 
 def make_policy(precision: str = 'float32', overflow: str = 'ieee', native: bool = False) -> Policy:
-    """The policy of DESIGN.md's table with this name; raises UserError that lists the legal names."""
+    """The policy of DESIGN.md's table with this name; raises UserError that lists the legal names.
+
+    Args:
+        precision: one of PRECISIONS.
+        overflow: 'ieee' or 'saturate'.
+        native: compute in the device's own formats where it has what the policy says; emulated otherwise.
+    """
     if precision not in _FORMATS:
         raise UserError(
             f'precision must be one of {", ".join(PRECISIONS)}, but {precision!r} arrived; choose one of these.'
@@ -85,7 +91,16 @@ def make_policy(precision: str = 'float32', overflow: str = 'ieee', native: bool
         )
     if precision == 'mixed_bfloat16' and overflow == 'saturate':
         raise UserError('overflow saturate belongs to float16 hardware, but precision is mixed_bfloat16; use ieee.')
-    return Policy(precision, *_FORMATS[precision], overflow=overflow, native=native and overflow == 'ieee')
+    formats = _FORMATS[precision]
+    return Policy(precision, *formats, overflow=overflow, native=native and overflow == 'ieee' and _is_native(*formats))
+
+
+def _is_native(operand: Format, result: Format, vector: Format) -> bool:
+    """Whether casting to these formats computes in them, on a device that has them."""
+    del vector
+    if operand is BFLOAT16 and tuple(map(int, tf.__version__.split('.')[:2])) < (2, 16):
+        return False  # 2.6.5 has no kernel, and its eager convolution silently returns an empty tensor
+    return operand is result  # a half convolution gives halves, so wider results are emulated
 
 
 FLOAT32_POLICY = make_policy()
