@@ -70,13 +70,13 @@ def test_the_line() -> None:
     profile = RangeProfile('generator_B', {item.name: item for item in ranges}, 3)
     plan = RangePlan({'generator_B': {'a': 0, 'b': 3, 'c': 1}}, notes=('too few pictures',))
     assert ranges_line(profile, plan) == (
-        'ranges: 1 tensors of generator_B pass 65504 (first generator_B/y, max 35000, min -70000); '
+        'ranges: 1 tensor of generator_B passes 65504 (first generator_B/y, max 35000, min -70000); '
         '2 range groups scaled by up to 2**-3; too few pictures'
     )
     assert 'ranges: 2 tensors' in ranges_line(profile, plan, squares=True)
-    small = RangeProfile('generator_B', {'generator_B/x': ranges[0]}, 3)
+    small = RangeProfile('generator_B', {'generator_B/x': ranges[0], 'generator_B/w': _range('generator_B/w', 1.0)}, 3)
     assert ranges_line(small, RangePlan({'generator_B': {'a': 0}})) == (
-        'ranges: all 1 tensors of generator_B fit float16 (largest |value| 7 in generator_B/x); '
+        'ranges: all 2 tensors of generator_B fit float16 (largest |value| 7 in generator_B/x); '
         'no range group needs scaling; nothing left unfitted'
     )
 

@@ -98,7 +98,8 @@ def ranges_line(profile: RangeProfile, plan: RangePlan, squares: bool = False) -
     if over:
         first: TensorRange = over[0]
         reach = f'first {first.name}, max {first.max:.6g}, min {first.min:.6g}'
-        found = f'{len(over)} tensors of {network} pass 65504 ({reach})'
+        count = '1 tensor' if len(over) == 1 else f'{len(over)} tensors'
+        found = f'{count} of {network} {"passes" if len(over) == 1 else "pass"} 65504 ({reach})'
     else:
         largest = max(counted, key=lambda t: t.amax)
         reach = f'largest |value| {largest.amax:.6g} in {largest.name}'
