@@ -55,6 +55,10 @@ def test_refuses_what_is_no_plan(networks, said):
         ('{"networks": {"generator_B": 3}}', '"networks"'),
         (json.dumps({'format': 9, 'networks': {}}), 'format 9'),
         ('\x00\x01', 'not JSON'),
+        ('{"networks": {}, "notes": 3}', 'damaged'),
+        ('{"networks": {}, "headroom_bits": "much"}', 'damaged'),
+        ('{"networks": {}, "pictures": [3]}', 'damaged'),
+        ('{"networks": {"generator_B": {"decoder": "4"}}}', 'whole number'),
     ],
 )
 def test_files_that_are_no_plan(tmp_path, text, said):

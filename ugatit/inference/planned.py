@@ -24,13 +24,7 @@ def read_plan(ranges: str, direction: str) -> Optional[RangePlan]:
     """The plan of `--ranges=PLAN.json`; None for 'none' and 'auto'. UserError for a file that is no plan for this."""
     if ranges in ('none', 'auto'):
         return None
-    try:
-        plan = RangePlan.load(ranges)
-    except (TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, UserError):
-            raise
-        raise UserError(f'{ranges} should be a range plan, but its content is damaged ({error}); make it again with'
-                        ' diagnose.py ranges --save_plan.') from None  # fmt: skip
+    plan = RangePlan.load(ranges)
     require_network(plan, direction)
     return plan
 

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, Dict, List, Tuple, Union
+from typing import Any, Dict, Tuple, Union
 
 from ugatit.errors import UserError
 from ugatit.nn.architecture import NETWORKS
@@ -102,5 +102,12 @@ class RangePlan(Mapping[str, Dict[str, int]]):
         if found.get('format', FORMAT) != FORMAT:
             raise UserError(f'{path} is a range plan of format {found["format"]!r}, but this version reads {FORMAT};'
                             ' make it again with diagnose.py ranges --save_plan.')  # fmt: skip
-        notes: List[str] = [str(note) for note in found.get('notes', ())]
-        return cls(networks, float(found.get('headroom_bits', 1.0)), tuple(notes), dict(found.get('pictures', {})))
+        try:
+            notes = tuple(str(note) for note in found.get('notes', ()))
+            pictures = {str(network): int(count) for network, count in dict(found.get('pictures', {})).items()}
+            return cls(networks, float(found.get('headroom_bits', 1.0)), notes, pictures)
+        except (TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, UserError):
+                raise
+            raise UserError(f'{path} should be a range plan, but its content is damaged ({error}); make it again with'
+                            ' diagnose.py ranges --save_plan.') from None  # fmt: skip
