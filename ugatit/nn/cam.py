@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import tensorflow as tf
 
+from ugatit.errors import UserError
 from ugatit.nn.build import Build
 from ugatit.nn.call import Call
-from ugatit.nn.layers import Kernel
+from ugatit.nn.layers import Kernel, clamp_limit, clamped
 from ugatit.nn.policy import wide
+from ugatit.nn.rules import split_variant
 
 
 class CamOutput(NamedTuple):
@@ -31,7 +33,13 @@ class Cam(tf.Module):
         self.weights = Kernel(build, layer, [channels, 1], reads, writes, spectral)
         # The bias is added to every attention weight, so for range exponents it behaves like a kernel.
         self._bias_rule = build.fold_rule(f'{layer}/bias', reads, writes, 1, -1)
-        guard = build.variant('guard', layer, 'dense')
+        guard, parameters = split_variant(build.variant('guard', layer, 'dense'))
+        if guard == 'norm_after':
+            raise UserError(
+                f'{layer} gives one value per picture, of which a norm leaves nothing, so its guard cannot be'
+                ' norm_after; use planned, plain or clamp there.'
+            )
+        self._limit: Optional[float] = clamp_limit(guard, parameters)
         build.join(layer, guard == 'planned', reads, writes)
 
     def __call__(self, x: tf.Tensor, call: Call) -> CamOutput:
@@ -64,5 +72,7 @@ class Cam(tf.Module):
         logit = call.keep(name, policy.result(logit), self._writes)
         bias = build.scaling.true_value(tf.convert_to_tensor(self.weights.bias), self._bias_rule)
         if build.scaling.planned:  # true values again, in float32: a logit enters a loss
-            return call.keep(f'{scope}/add', build.scaling.restore(logit, self._writes) + bias)
-        return call.keep(f'{scope}/add', policy.result(logit + policy.result(bias)))
+            logit = build.scaling.restore(logit, self._writes) + bias
+        else:
+            logit = policy.result(logit + policy.result(bias))
+        return call.keep(f'{scope}/add', clamped(logit, self._limit, build))

@@ -114,7 +114,7 @@ class Conv(tf.Module):
         self._bias_rule = build.fold_rule(f'{self.weights.prefix}/bias', None, writes, 0, -1)
         guard, parameters = split_variant(build.variant('guard', scope, 'conv'))
         self.guard, self._folded = guard, parameters == ('folded',)
-        self._limit = _clamp_limit(guard, parameters)
+        self._limit = clamp_limit(guard, parameters)
         build.join(scope, guard == 'planned', reads, writes)
         self.after = BatchNormAfter(build, f'{scope}/batch_norm', outputs) if guard == 'norm_after' else None
 
@@ -131,7 +131,7 @@ class Conv(tf.Module):
         y = tf.nn.conv2d(x, build.policy.operand(kernel), self._stride, 'VALID')
         y = call.keep(f'{name}/Conv2D', build.policy.result(y), self._writes)
         bias = build.policy.result(call.keep(f'{name}/bias', bias))
-        y = _clamped(call.keep(f'{name}/BiasAdd', build.policy.result(y + bias), self._writes), self._limit, build)
+        y = clamped(call.keep(f'{name}/BiasAdd', build.policy.result(y + bias), self._writes), self._limit, build)
         return y if self.after is None or fold else self.after(y, call)
 
 
@@ -150,7 +150,7 @@ class Dense(tf.Module):
                 f'{scope} is a dense layer: its LayerNorm depends on the input, so {variant!r} cannot be folded; use'
                 ' norm_after there.'
             )
-        self._limit = _clamp_limit(guard, parameters)
+        self._limit = clamp_limit(guard, parameters)
         build.join(scope, guard == 'planned', reads, writes)
         self.after = LayerNormAfter(build, f'{scope}/layer_norm', outputs) if guard == 'norm_after' else None
 
@@ -163,7 +163,7 @@ class Dense(tf.Module):
         y = tf.matmul(x, build.policy.operand(kernel))
         y = call.keep(f'{name}/MatMul', build.policy.result(y), self._writes)
         bias = build.policy.result(call.keep(f'{name}/bias', bias))
-        y = _clamped(call.keep(f'{name}/BiasAdd', build.policy.result(y + bias), self._writes), self._limit, build)
+        y = clamped(call.keep(f'{name}/BiasAdd', build.policy.result(y + bias), self._writes), self._limit, build)
         return y if self.after is None else self.after(y, call)
 
 
@@ -206,12 +206,13 @@ class LayerNormAfter(tf.Module):
         return call.keep(f'{self.scope}/add_1', store(product + store(tf.convert_to_tensor(self.beta))))
 
 
-def _clamp_limit(guard: str, parameters: Tuple[str, ...]) -> Optional[float]:
+def clamp_limit(guard: str, parameters: Tuple[str, ...]) -> Optional[float]:
+    """The limit that a guard variant sets, None for any but clamp."""
     return (float(parameters[0]) if parameters else 256.0) if guard == 'clamp' else None
 
 
-def _clamped(y: tf.Tensor, limit: Optional[float], build: Build) -> tf.Tensor:
-    # As in StyleGAN2, a clamp is a float16 measure: float32 results stay untouched.
+def clamped(y: tf.Tensor, limit: Optional[float], build: Build) -> tf.Tensor:
+    """y within +-limit. As in StyleGAN2, a clamp is a float16 measure: float32 results stay untouched."""
     if limit is None or build.policy.result_format.name == 'float32':
         return y
     return tf.clip_by_value(y, -limit, limit)
