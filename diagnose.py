@@ -2,12 +2,15 @@
 
 import sys
 
-from ugatit.cli.commands import ranges, stress
+from ugatit.cli.commands import compare, dump, overflow, ranges, stress
 from ugatit.cli.main import run_command
 
 COMMANDS = {
     'ranges': ranges.COMMAND,
     'stress': stress.COMMAND,
+    'dump': dump.COMMAND,
+    'overflow': overflow.COMMAND,
+    'compare': compare.COMMAND,
 }
 
 if __name__ == '__main__':
