@@ -162,14 +162,14 @@ def test_float32_and_the_default_are_the_plain_network_bit_for_bit(kind: str):
 def test_a_clamp_limits_what_layers_give_on_in_float16(kind: str, suffixes: tuple):
     variants, mixed = Variants('clamp', guard=(('.*', 'clamp:0.5'),)), make_policy('mixed_float16')
     largest = {}
-    for name, chosen in (('clamped', variants), ('free', DEFAULT_VARIANTS)):
+    for which, chosen in (('clamped', variants), ('free', DEFAULT_VARIANTS)):
         recorder = Recorder()
         _network(kind, chosen, mixed)(X, Call(tap=recorder))
         given = [
             v for k, v in recorder.tensors.items() if k.endswith((*suffixes, '/CAM_logit/add', '/CAM_logit_1/add'))
         ]
         assert len(given) >= 4
-        largest[name] = max(float(np.abs(value).max()) for value in given)
+        largest[which] = max(float(np.abs(value).max()) for value in given)
     assert largest['clamped'] == 0.5 < largest['free']
 
 

@@ -50,7 +50,8 @@ def pictures(count: int, size: int, seed: int = 0) -> np.ndarray:
 
 def deviation(ours: np.ndarray, expected: np.ndarray) -> float:
     """The largest difference as a share of the largest expected value; the goldens' `max_rel_to_absmax`."""
-    ours, expected = np.asarray(ours, np.float64), np.asarray(expected, np.float64)
+    # In two steps: a variable of TensorFlow 2.6 gives an array of its own type only.
+    ours, expected = np.asarray(ours).astype(np.float64), np.asarray(expected).astype(np.float64)
     assert ours.shape == expected.shape, f'{ours.shape} instead of {expected.shape}'
     largest = np.abs(expected).max()
     difference = np.abs(ours - expected).max()  # NaN stays NaN, and no comparison with NaN is true
