@@ -1,4 +1,4 @@
-"""A dump folder as an NPU leaves it, made of our own run: binary files, three graphs, overflow records, compiled graphs.
+"""A dump folder as an NPU leaves it, made of our own run: binary files, three graphs, overflow records.
 
     TIME/DEVICE/MODEL/ID/STEP/Conv2D.generator_B_conv_conv2d_Conv2D.12.3.1629880658000123
     graph/pid_1_deviceid_0/ge_proto_00012_MODEL_Build.txt
@@ -121,7 +121,8 @@ def _of_training(nodes: List[Node]) -> Iterator[Node]:
     for node in nodes[::4]:
         if node.type == 'Conv2D':
             zero = Tensor(np.zeros(16, np.float16))
-            yield Node(f'gradients/{node.name}_grad/Conv2DBackpropInput', 'Conv2DBackpropInputD', (node.name,), (), zero)
+            name = f'gradients/{node.name}_grad/Conv2DBackpropInput'
+            yield Node(name, 'Conv2DBackpropInputD', (node.name,), (), zero)
     yield Node('Adam/update', 'ApplyAdamD', (), (), Tensor(np.zeros(4, np.float32)))
 
 

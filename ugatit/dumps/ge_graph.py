@@ -64,7 +64,7 @@ class GeGraph:
         return found + [key for key in self.nodes if key not in seen]
 
 
-def read_graph(path: 'os.PathLike[str]') -> GeGraph:
+def read_graph(path: os.PathLike[str]) -> GeGraph:
     """Reads one file. UserError that names it where it is cut off or no text protobuf."""
     path = pathlib.Path(path)
     reader = _Reader()

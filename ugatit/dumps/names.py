@@ -124,7 +124,7 @@ def make_golden_name(op_name: str, index: int, time: int) -> str:
     return f'{op_key(op_name)}.{index}.{time}.npy'
 
 
-def _converted(found: 're.Match[str]') -> DumpName:
+def _converted(found: re.Match[str]) -> DumpName:
     format_text = found['npy_format'] or found['format'] or 'ND'
     sides = tuple(int(side) for side in re.split('[,x_]', found['shape'])) if found['shape'] else ()
     return DumpName(
@@ -139,7 +139,7 @@ def _converted(found: 're.Match[str]') -> DumpName:
     )
 
 
-def _numbers(found: 're.Match[str]') -> Dict[str, object]:
+def _numbers(found: re.Match[str]) -> Dict[str, object]:
     ffts = tuple(int(part) for part in found['ffts'][1:].split('.')) if found['ffts'] else ()
     return {
         'op_type': found['type'],
@@ -150,5 +150,5 @@ def _numbers(found: 're.Match[str]') -> Dict[str, object]:
     }
 
 
-def _time(found: 're.Match[str]') -> int:
+def _time(found: re.Match[str]) -> int:
     return int(found['time'][:30])  # up to 255 digits are legal

@@ -33,7 +33,7 @@ class Overflow:
         return {**dataclasses.asdict(self), 'words': self.record.words}
 
 
-def find_overflows(root: 'os.PathLike[str]') -> Tuple[List[Overflow], List[str]]:
+def find_overflows(root: os.PathLike[str]) -> Tuple[List[Overflow], List[str]]:
     """All records below a folder in order of time, and sentences about files that cannot be read.
 
     Raises:

@@ -13,10 +13,10 @@ from ugatit.dumps.matching import Alone, Pair
 from ugatit.dumps.metrics import Metrics
 
 HEADER = (
-    'Index', 'OpSequence', 'OpType', 'NPUDump', 'DataType', 'Address', 'GroundTruth', 'DataType', 'TensorIndex', 'Shape',
-    'OverFlow', 'CosineSimilarity', 'MaxAbsoluteError', 'AccumulatedRelativeError', 'RelativeEuclideanDistance',
-    'KullbackLeiblerDivergence', 'StandardDeviation', 'MeanAbsoluteError', 'RootMeanSquareError', 'MaxRelativeError',
-    'MeanRelativeError', 'CompareFailReason',
+    'Index', 'OpSequence', 'OpType', 'NPUDump', 'DataType', 'Address', 'GroundTruth', 'DataType', 'TensorIndex',
+    'Shape', 'OverFlow', 'CosineSimilarity', 'MaxAbsoluteError', 'AccumulatedRelativeError',
+    'RelativeEuclideanDistance', 'KullbackLeiblerDivergence', 'StandardDeviation', 'MeanAbsoluteError',
+    'RootMeanSquareError', 'MaxRelativeError', 'MeanRelativeError', 'CompareFailReason',
 )  # fmt: skip
 _SMALL = 0.001  # means and deviations below it are written as 0
 NAN = 'NaN'
@@ -51,7 +51,7 @@ class Row:
         return {**values, 'overflow': self.overflow}
 
     @staticmethod
-    def from_json(values: Dict[str, object]) -> 'Row':
+    def from_json(values: Dict[str, object]) -> Row:
         values = {key: value for key, value in values.items() if key != 'overflow'}
         if values['metrics'] is not None:
             metrics = dict(values['metrics'])

@@ -59,7 +59,7 @@ class Tree:
     failures: List[str]
 
 
-def scan(root: 'os.PathLike[str]', graphs: Optional['os.PathLike[str]'] = None) -> Tree:
+def scan(root: os.PathLike[str], graphs: Optional[os.PathLike[str]] = None) -> Tree:
     """Finds all dumps below a folder, and compiled graphs there or below `graphs`; reads headers only.
 
     Raises:

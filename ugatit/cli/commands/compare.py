@@ -18,7 +18,7 @@ FLAGS = CommandFlags(
     ' of a CPU or GPU.',
     examples=(
         'python diagnose.py compare --left=npu_dump --right=tensorflow_npy --csv=result.csv --html=result.html',
-        'python diagnose.py compare --left=npu_dump --right=tensorflow_npy --cosine_below=0.99   # exit code 3 below it',
+        'python diagnose.py compare --left=npu_dump --right=tensorflow_npy --cosine_below=0.99',
     ),
 )
 FLAGS.group('What to compare')
@@ -86,7 +86,7 @@ def _tell(options: Any, comparison: Any) -> int:
     if options.csv:
         write_file(options.csv, csv_text(comparison.rows).encode())
     if options.html:
-        write_file(options.html, page(comparison).encode())
+        write_file(options.html, page(comparison, options.bad_distance).encode())
     model_flags.write_json(options.json, {**comparison.to_json(), 'passed_thresholds': beyond})
     for line in [*beyond, *comparison.failures]:
         print(line, file=sys.stderr)
