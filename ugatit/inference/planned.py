@@ -6,7 +6,6 @@ import contextlib
 import logging
 from typing import Iterator, Optional, Sequence
 
-from ugatit.errors import UserError
 from ugatit.inference.inputs import Input, sample
 from ugatit.inference.model import ModelChoice, calibrate, require_network
 from ugatit.inference.settings import Settings
