@@ -78,7 +78,7 @@ def pack(values: np.ndarray, number: int) -> np.ndarray:
 
 
 def _stored(t: Tensor) -> np.ndarray:
-    return np.ascontiguousarray(pack(t.values, t.format))
+    return np.asarray(pack(t.values, t.format), order='C')
 
 
 def _header(t: Tensor, stored: np.ndarray) -> TensorHeader:

@@ -1,0 +1,99 @@
+"""The measures against the vendor's formulas, and their corners."""
+
+from __future__ import annotations
+
+import math
+import pathlib
+
+import numpy as np
+import pytest
+
+from tests.dumps.made import measured, npu_file, reference
+from tests.tolerances import DUMP_METRIC
+from ugatit.dumps import metrics
+from ugatit.dumps.tensors import TensorRef
+from ugatit.dumps.writer import Tensor
+from ugatit.errors import UserError
+
+_RANDOM = np.random.RandomState(3)
+_NORMAL = _RANDOM.normal(0, 1, 3 * metrics.BLOCK + 17)  # several blocks and a part
+_PAIRS = {
+    'independent': (_NORMAL, _NORMAL[::-1].copy()),
+    'close': (_NORMAL * (1 + 1e-3 * _NORMAL[::-1]), _NORMAL),
+    'activations': (np.maximum(_NORMAL, 0), np.maximum(_NORMAL + 0.01, 0)),
+    'far from zero': (_NORMAL + 1000, _NORMAL[::-1] + 1000),
+    'constant': (np.full(50, 3.0), np.full(50, 4.0)),
+    'constant against values': (np.full(metrics.BLOCK + 3, 3.0), _NORMAL[: metrics.BLOCK + 3]),
+    'left zero': (np.zeros(100), _NORMAL[:100]),
+    'right zero': (_NORMAL[:100], np.zeros(100)),
+    'both zero': (np.zeros(9), np.zeros(9)),
+    'one value': (np.array([2.5]), np.array([2.0])),
+    'NaN': (np.array([1.0, np.nan, 3.0]), np.array([1.0, 2.0, 3.0])),
+    'infinity over zero': (np.array([1.0, np.inf, 3.0, 0.0]), np.array([1.0, 0.0, 2.0, 0.0])),
+    'tiny right side': (np.array([1.0, 2.0, 3.0]), np.array([1e-17, 2.0, -1e-300])),
+}
+
+
+@pytest.mark.parametrize('case', _PAIRS)
+def test_equals_the_formulas_in_float64(case: str, tmp_path: pathlib.Path) -> None:
+    left, right = _PAIRS[case]
+    found, wanted = measured(tmp_path, left, right).to_json(), reference(left, right)
+    for key, value in wanted.items():
+        scale = max(1.0, abs(value)) if math.isfinite(value) else 1.0
+        assert found[key] == pytest.approx(value, abs=DUMP_METRIC * scale, nan_ok=True), key
+
+
+@pytest.mark.parametrize('dtype', [np.float16, np.float32, np.int8, np.uint16, np.int32, np.bool_])
+def test_every_stored_type_is_compared_as_numbers(dtype: type, tmp_path: pathlib.Path) -> None:
+    left = np.abs(_NORMAL[:200] * 40).astype(dtype)
+    right = (left.astype(np.float64) * 1.01 + 0.1).astype(np.float32)
+    found, wanted = measured(tmp_path, left, right), reference(left, right)
+    assert found.relative_euclidean == pytest.approx(wanted['relative_euclidean'], rel=DUMP_METRIC)
+
+
+def test_bfloat16(tmp_path: pathlib.Path) -> None:
+    values = _NORMAL[:300].astype(np.float32)
+    stored = (values.view(np.uint32) >> 16).astype(np.uint16)
+    exact = (stored.astype(np.uint32) << 16).view(np.float32)
+    assert measured(tmp_path, stored, exact, data_type=27).max_absolute == 0
+
+
+def test_a_scalar_has_cosine_one(tmp_path: pathlib.Path) -> None:
+    found = measured(tmp_path, np.float32(3.0), np.float32(-4.0))
+    assert (found.cosine, found.max_absolute) == (1.0, 7.0)
+    assert any('scalar' in note for note in found.notes)
+
+
+def test_saturation_is_counted_in_float16_only(tmp_path: pathlib.Path) -> None:
+    right = np.array([1.0, 70000.0, -80000.0, 65504.0], np.float32)
+    left = np.clip(right, -65504, 65504)
+    assert measured(tmp_path, left.astype(np.float16), right).left_saturated == 0.75
+    assert measured(tmp_path, left, right).left_saturated == 0
+    assert measured(tmp_path, left, right).right_over == 0.5
+    with np.errstate(over='ignore'):
+        assert measured(tmp_path, right.astype(np.float16), right).left_saturated == 0.75  # inf instead
+
+
+def test_a_zero_right_side_is_said(tmp_path: pathlib.Path) -> None:
+    found = measured(tmp_path, np.ones(5), np.zeros(5))
+    assert found.relative_euclidean == 0 and math.isnan(found.cosine)
+    assert any('right side is zero' in note for note in found.notes)
+
+
+def test_sizes_must_be_equal(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(UserError, match=r'12 values of shape \[3, 4\] against 10'):
+        measured(tmp_path, np.zeros((3, 4)), np.zeros(10))
+
+
+def test_nothing_to_compare(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(UserError, match='empty'):
+        measured(tmp_path, np.zeros((0, 4)), np.zeros(0))
+
+
+def test_blocks_of_both_sides_need_not_meet(tmp_path: pathlib.Path) -> None:
+    """A tiled tensor comes in blocks of other lengths than a plain one."""
+    values = _RANDOM.normal(0, 1, (3, 37, 41, 21)).astype(np.float32)
+    npu_file(tmp_path / 'tiled', [Tensor(values, 3)])
+    npu_file(tmp_path / 'plain', [Tensor(values)])
+    found = metrics.measure(*(TensorRef(tmp_path / name, 'dump').open() for name in ('tiled', 'plain')))
+    assert (found.max_absolute, found.count) == (0, values.size)
