@@ -28,13 +28,14 @@ _SECONDS, _BYTES = 0.5, 32 << 20  # that one small broken file may cost
 def test_header_round_trip(tmp_path: pathlib.Path) -> None:
     original = Original('generator_B/conv/conv2d/BiasAdd', 1, 2, 1)
     values = np.zeros((1, 3, 3, 5), np.float16)
-    data = dump_bytes('a/b', [Tensor(values, NC1HWC0)], [Tensor(values, NC1HWC0, original, address=7)], 9, [b'ab'], [b'c'])
+    output = Tensor(values, NC1HWC0, original, address=7)
+    data = dump_bytes('a/b', [Tensor(values, NC1HWC0)], [output], 9, [b'ab'], [b'c'])
     (tmp_path / 'x').write_bytes(data)
     header = binary.read_dump(tmp_path / 'x').header
     assert (header.op_name, header.dump_time, header.buffers, header.spaces) == ('a/b', 9, (2,), (1,))
-    (output,) = header.outputs
-    assert (output.shape, output.original_shape) == ((1, 1, 3, 3, 16), (1, 3, 3, 5))
-    assert (output.original, output.address, output.data_type) == (original, 7, 2)
+    (read,) = header.outputs
+    assert (read.shape, read.original_shape) == ((1, 1, 3, 3, 16), (1, 3, 3, 5))
+    assert (read.original, read.address, read.data_type) == (original, 7, 2)
     assert message.parse_header(message.encode_header(header)) == header
 
 
@@ -169,7 +170,8 @@ def _mutated(data: bytes, chance: random.Random) -> bytes:
         elif kind == 2:
             del out[place : place + chance.randrange(1, 9)]
         elif kind == 3:
-            out[place:place] = bytes(chance.choice((0xFF, 0x80, chance.randrange(256))) for _ in range(chance.randrange(1, 11)))
+            count = chance.randrange(1, 11)
+            out[place:place] = bytes(chance.choice((0xFF, 0x80, chance.randrange(256))) for _ in range(count))
         elif kind == 4:
             out[place:place] = out[place : place + chance.randrange(1, 64)]
         elif chance.random() < 0.3:

@@ -105,5 +105,5 @@ def overflowing(captured: Capture) -> Iterator[Captured]:
 def _stored(name: str, x: tf.Tensor, policy: Policy) -> np.ndarray:
     """float16 where the policy stores float16: the emulation carries the same values in float32."""
     values = tf.cast(x, tf.float32).numpy()
-    half = stored_format(name, policy) is FLOAT16 and kind_of(name) != INPUT
+    half = stored_format(name, policy) is FLOAT16 and kind_of(name) not in (INPUT, OPERAND)
     return values.astype(np.float16) if half else values

@@ -87,12 +87,12 @@ def _channels(rest: Shape, c1: int, c0: int, original: Shape, channels_first: bo
 def _fractal_nz(stored: np.ndarray, original: Shape, original_format: int) -> Layout:
     del original_format
     batch, (n1, m1, m0, n0) = stored.shape[:-4], stored.shape[-4:]
-    view = stored.reshape(-1, n1, m1, m0, n0).transpose(0, 2, 3, 1, 4)
+    view = np.moveaxis(stored, -4, -2)  # [..., M1, M0, N1, N0]
     rows, columns = original[-2:] if len(original) >= 2 else (1, *original) if original else (m1 * m0, n1 * n0)
     count = _size(batch)
     if original and _size(original[:-2]) not in (count, 1) or rows > m1 * m0 or columns > n1 * n0:
         raise UserError(f'original shape {list(original)} does not fit FRACTAL_NZ {list(stored.shape)}')
-    return Layout(view, (1, 2, 2), (count, rows, columns))
+    return Layout(view, (*((1,) * len(batch)), 2, 2), (*batch, rows, columns))
 
 
 def _fractal_z(stored: np.ndarray, original: Shape, original_format: int) -> Layout:

@@ -26,7 +26,8 @@ from ugatit.errors import UserError
 
 EPSILON = float(np.finfo(np.float64).eps)
 KL_FLOOR = float(np.finfo(np.float32).eps)
-BLOCK = 1 << 14  # values: a few float64 blocks fit a core's second-level cache
+BLOCK = 1 << 15  # values: a few float64 blocks stay in a core's cache, and Python's share is small
+_DOT = 1 << 13  # values; BLAS starts threads of its own for longer products, which cost more than they give
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,7 +130,7 @@ class _Sums:
         self.max_d = _larger(self.max_d, float(d.max()))
         np.abs(y, out=scale)
         zero = scale <= EPSILON
-        scale[zero] = math.inf  # |x - y| / inf = 0
+        np.copyto(scale, math.inf, where=zero)  # |x - y| / inf = 0
         np.divide(d, scale, out=d)
         if not math.isfinite(self.d):
             d[zero] = 0.0  # inf / inf
@@ -152,20 +153,18 @@ class _Spread:
     """Second pass, when minimum, maximum and mean are known."""
 
     def __init__(self, sums: _Sums) -> None:
-        self.low, ranges = sums.low, [high - low for low, high in zip(sums.low, sums.high)]
-        self.scaled = [not r == 0 for r in ranges]
-        self.range = [r or 1.0 for r in ranges]
-        self.first, self.square = [0.0, 0.0], [0.0, 0.0]  # of v - min
+        self.low, self.means = sums.low, [sums.x / sums.count, sums.y / sums.count]
+        self.range = [high - low for low, high in zip(sums.low, sums.high)]
+        self.square = [0.0, 0.0]  # of v - min
         self.total, self.weighted = [0.0, 0.0], 0.0
         self.floor = np.full(BLOCK, KL_FLOOR)
 
     def add(self, x: np.ndarray, y: np.ndarray, work: np.ndarray) -> None:
         for side, v in enumerate((x, y)):
-            if self.scaled[side]:
+            if self.range[side] != 0:
                 np.subtract(v, self.low[side], out=v)
-                self.first[side] += float(v.sum())
                 self.square[side] += _dot(v, v)
-                np.divide(v, self.range[side], out=v)
+                np.multiply(v, 1.0 / self.range[side], out=v)
             np.maximum(v, self.floor[: v.size], out=v)  # an array, because a scalar is several times slower
             self.total[side] += float(v.sum())
         ratio = np.divide(x, y, out=work[: x.size])
@@ -179,9 +178,9 @@ class _Spread:
         return 0.0 if abs(found) < EPSILON else found
 
     def deviation(self, side: int, count: int) -> float:
-        if not self.scaled[side]:
+        if self.range[side] == 0:
             return 0.0
-        mean = self.first[side] / count
+        mean = self.means[side] - self.low[side]
         return math.sqrt(max(0.0, self.square[side] / count - mean * mean)) if math.isfinite(mean) else math.nan
 
 
@@ -229,8 +228,7 @@ def _cosine(sums: _Sums, shape: Tuple[int, ...], notes: List[str]) -> float:
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> float:
-    # Not np.dot: BLAS would start threads of its own for blocks of this size.
-    return float(np.einsum('i,i->', a, b))
+    return sum(float(np.dot(a[i : i + _DOT], b[i : i + _DOT])) for i in range(0, a.size, _DOT))
 
 
 def _root(value: float) -> float:

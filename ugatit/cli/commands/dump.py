@@ -1,4 +1,4 @@
-"""`diagnose.py dump`: our own generator's tensors, in float32 or any emulated policy, as a CPU, GPU or NPU leaves them."""
+"""`diagnose.py dump`: our own generator's tensors, in any emulated policy, as a CPU, GPU or NPU leaves them."""
 
 from __future__ import annotations
 
