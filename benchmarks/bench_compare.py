@@ -5,7 +5,7 @@
 Writes an NPU dump (float16, NC1HWC0 tiles) of that many GB and float32 `.npy` beside it to a temporary folder, reads
 both sides with plain numpy, compares them in a fresh process, and deletes everything. Peak memory is the comparing
 process's largest resident set, mapped pages of the files included. Two rates are told: with the files in the page
-cache, and, where the system lets them be dropped from it (`--cold`, root only), from the disk.
+cache, and with `--cold` from the disk.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def _measure(folder: pathlib.Path, gigabytes: float, cold: bool) -> Dict[str, ob
         'cores': os.cpu_count(),
     }
     for state in ('warm', 'cold') if cold else ('warm',):
-        _drop(state)
+        _drop(state, left, right)
         reading, cpu = _read(left, right)
-        _drop(state)
+        _drop(state, left, right)
         start = time.monotonic()
         child = subprocess.run(
             [sys.executable, __file__, '--compare', str(left), str(right)], capture_output=True, text=True, check=True
@@ -120,10 +120,14 @@ def _compare(left: pathlib.Path, right: pathlib.Path) -> Dict[str, object]:
     }
 
 
-def _drop(state: str) -> None:
-    if state == 'cold':
-        os.sync()
-        pathlib.Path('/proc/sys/vm/drop_caches').write_text('1')
+def _drop(state: str, *folders: pathlib.Path) -> None:
+    """Takes the files, and nothing else, out of the page cache; they must be on the disk by then."""
+    if state == 'warm':
+        return
+    for path in (path for folder in folders for path in folder.iterdir()):
+        with open(path, 'rb') as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 if __name__ == '__main__':

@@ -26,7 +26,7 @@ from ugatit.errors import UserError
 
 EPSILON = float(np.finfo(np.float64).eps)
 KL_FLOOR = float(np.finfo(np.float32).eps)
-BLOCK = 1 << 15  # values: a few float64 blocks stay in a core's cache, and Python's share is small
+BLOCK = 1 << 16  # values: a few float64 blocks stay in a core's cache, and Python's share is small
 _DOT = 1 << 13  # values; BLAS starts threads of its own for longer products, which cost more than they give
 
 
@@ -95,7 +95,7 @@ class _Feed:
 
     def __init__(self, tensor: OpenTensor) -> None:
         self._dtype: DataType = tensor.dtype
-        self._blocks = tensor.blocks(BLOCK * 64)
+        self._blocks = tensor.blocks(BLOCK * 16)
         self._block, self._position = np.zeros(0), 0
 
     def ready(self) -> int:
