@@ -119,9 +119,9 @@ NEAR_FLOOR_DB = 1.0
 NATIVE_DB = 55.0
 # Bfloat16 has 8 bits and float32's range: right, and coarse (measured: 33 to 42).
 BFLOAT16_DB = 30.0
-# Figures in docs/, in dB: rounding noise of three small pictures differs between machines and TensorFlow versions by some
-# tenths; a wrong picture differs by tens.
-DOCUMENTED_DECIBELS = 1.0
+# Figures in docs/, in dB: rounding noise of three small pictures differs between machines and TensorFlow versions
+# (measured between 2.21 and 2.6.5: 1.8 on the full model, 0.3 on the light one); a wrong picture differs by tens.
+DOCUMENTED_DECIBELS = 2.5
 # A measure of two dumped tensors in blocks against the whole arrays at once, both float64: sums in another order, and
 # the KL divergence and the deviation written so that two passes suffice.
 DUMP_METRIC = 1e-9

@@ -62,7 +62,7 @@ def test_an_unreadable_picture_is_named_at_the_end(
 @pytest.mark.parametrize(
     ('words', 'said'),
     [
-        ([], 'must be a command, ranges or stress'),
+        ([], 'the first word must be a command, ranges, stress'),
         (['range'], 'did you mean ranges?'),
         (['ranges'], '--checkpoint is needed'),
         (['ranges', '--checkpoint=CHECKPOINT'], '--input is needed'),
