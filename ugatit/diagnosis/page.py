@@ -35,7 +35,7 @@ th{{color:var(--soft);font-weight:600}}td.l,th.l{{text-align:left}}
 summary{{cursor:pointer;padding:.4rem 0}}
 @media (max-width:700px){{body{{font-size:15px}}main{{padding:.7rem}}}}
 .narrow{{display:none}}@media (max-width:1200px){{.narrow{{display:list-item}}}}
-@media print{{main{{max-width:none;padding:0}}.wide{{overflow:visible;border:0}}.plot{{zoom:.5}}
+@media print{{main{{max-width:none;padding:0}}.wide{{overflow:visible;border:0}}.plot{{zoom:.55}}
 table{{font-size:6pt}}th,td{{padding:.05rem .2rem}}.screen,.narrow{{display:none}}tr,svg{{break-inside:avoid}}}}
 """
 _KEY = (
