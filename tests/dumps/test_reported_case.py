@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import shutil
 
 import numpy as np
 import pytest
@@ -52,6 +53,15 @@ def test_the_cause_is_named(folders: dict) -> None:
             assert getattr(row.metrics, key) == pytest.approx(value, rel=1e-7, abs=DUMP_METRIC, nan_ok=True), (row, key)
     up_conv = next(row for row in comparison.rows if row.left == 'generator_B/up_conv_0/conv2d/Conv2D')
     assert up_conv.overflow == 'YES' and up_conv.metrics.left_amax == 65504
+
+
+@pytest.mark.parametrize('ignored', [('*trans_*',), ('*trans_*', 'ge_proto*')])
+def test_the_cause_without_the_casts(folders: dict, ignored: tuple, tmp_path: pathlib.Path) -> None:
+    """Neither dumps of casts nor compiled graphs are needed."""
+    shutil.copytree(folders['left'], tmp_path / 'left', ignore=shutil.ignore_patterns(*ignored))
+    verdict = compare(scan(tmp_path / 'left'), scan(folders['right'])).verdict
+    assert verdict.operator == 'generator_B/adaptive_resblock0/res2/conv_0/conv2d/Conv2D'
+    assert verdict.cause == 'cast' and '65504 in 0.28 % of elements' in verdict.sentence
 
 
 def test_the_overflow_records_tell_the_same(folders: dict) -> None:

@@ -6,9 +6,10 @@ import concurrent.futures
 import dataclasses
 import hashlib
 import json
+import math
 import os
 import pathlib
-from typing import Callable, ContextManager, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, ContextManager, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ugatit.dumps.matching import Matching, Pair, choose, match
 from ugatit.dumps.metrics import measure
@@ -35,14 +36,14 @@ class Comparison:
         return [row for row in self.rows if row.metrics is not None]
 
     def to_json(self) -> Dict[str, object]:
-        """Plain data; NaN as JSON's readers in Python and JavaScript libraries take it."""
-        return {
+        """Plain data; NaN is null and infinity a text, because JSON has neither."""
+        return _jsonable({
             'verdict': dataclasses.asdict(self.verdict),
             'left': _graph_json(self.matching.left),
             'right': _graph_json(self.matching.right),
             'rows': [row.to_json() for row in self.rows],
             'failures': list(self.failures),
-        }
+        })
 
 
 class Silent:
@@ -189,6 +190,16 @@ def _fingerprint(matching: Matching) -> str:
 
 def _squeezed(shape: Tuple[int, ...]) -> Tuple[int, ...]:
     return tuple(side for side in shape if side != 1)
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _jsonable(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_jsonable(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
 
 
 def _graph_json(graph: object) -> Dict[str, object]:

@@ -6,9 +6,13 @@ import dataclasses
 import math
 from typing import List, Optional, Sequence, Tuple
 
+import numpy as np
+
+from ugatit.dumps.dtypes import FLOAT16_MAX
 from ugatit.dumps.matching import Matching, Pair
 from ugatit.dumps.metrics import Metrics, measure
 from ugatit.dumps.tensors import TensorRef
+from ugatit.dumps.tree import Operator
 from ugatit.errors import UserError
 
 
@@ -92,12 +96,28 @@ def _explain(
         agree = f'inputs agree to {max(s.metrics.relative_euclidean for s in states):.0e}, ' if states else ''
         text = f'{agree}reaching {m.right_amax:.6g}, {state_of_output(m)}: float16 overflow here'
         return Verdict(operator.name, operator.type, 'cast', f'first bad operator: {name}: {text}.', states)
-    cause, text = _cause(m, states, limits)
+    cause, text = _cause(m, states, limits, _standing_inputs(operator) if not matching.producers(operator) else '')
     return Verdict(operator.name, operator.type, cause, f'first bad operator: {name}: {text}.', states)
 
 
-def _cause(m: Metrics, states: Sequence[InputState], limits: Limits) -> Tuple[str, str]:
+def _standing_inputs(operator: Operator) -> str:
+    """'its float16 input 0 stands at 65504 in 0.4 % of elements', where an input was dumped and does; else ''."""
+    for i, ref in sorted(operator.inputs.items()):
+        try:
+            tensor = ref.open()
+        except UserError:
+            continue
+        if tensor.dtype.is_float16 and tensor.size:
+            count = sum(int(np.count_nonzero(~(np.abs(block) < FLOAT16_MAX))) for block in tensor.blocks(1 << 18))
+            if count:
+                return f'its float16 input {i} stands at 65504 in {_percent(count / tensor.size)} of elements'
+    return ''
+
+
+def _cause(m: Metrics, states: Sequence[InputState], limits: Limits, standing: str) -> Tuple[str, str]:
     output = state_of_output(m)
+    if standing:
+        return 'cast', f'{standing}; {output}: float16 overflow here, where its input is converted'
     cast = next((s for s in states if s.metrics.left_saturated and s.metrics.right_over), None)
     if cast is not None and cast.measured == 'input':
         share = _percent(cast.metrics.left_saturated)
