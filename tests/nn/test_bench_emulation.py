@@ -10,6 +10,7 @@ import pytest
 from benchmarks import bench_emulation as bench
 
 
+@pytest.mark.slow
 def test_a_small_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
     monkeypatch.setattr(bench, 'POLICIES', {name: bench.POLICIES[name] for name in (bench.BASE, bench.JUDGED)})
     monkeypatch.setattr(sys, 'argv', ['bench', '--image_size=16', '--ch=1', '--rounds=2'])

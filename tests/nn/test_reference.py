@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from typing import Any, Dict, NamedTuple, Set, Type
+from typing import Any, Dict, List, NamedTuple, Set, Type
 
 import numpy as np
 import pytest
@@ -184,17 +184,21 @@ def _layer_classes() -> Set[Type[tf.Module]]:
     return found - {tf.Module, Network}  # Network has no layers of its own
 
 
-def test_every_layer_class_is_in_a_case():
-    networks = [_network(case) for case in CASES.values()]
+@pytest.fixture(scope='module')
+def networks() -> List[Network]:
+    return [_network(case) for case in CASES.values()]
+
+
+def test_every_layer_class_is_in_a_case(networks: List[Network]):
     used = {type(module) for network in networks for module in (network, *network.submodules)}
     assert _layer_classes() == used
 
 
-def test_every_norm_kind_is_in_a_case():
+def test_every_norm_kind_is_in_a_case(networks: List[Network]):
     used = {
         chosen['norm'].split(':')[0]
-        for case in CASES.values()
-        for chosen in _network(case).registry.variants.values()
+        for network in networks
+        for chosen in network.registry.variants.values()
         if 'norm' in chosen
     }
     assert used == set(SETTINGS['norm'])
