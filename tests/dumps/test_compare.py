@@ -66,7 +66,8 @@ def _read_in_float16(folder: pathlib.Path, compiled: bool) -> Comparison:
     if compiled:
         text = (
             'graph { name: "m"\n op { name: "g/Relu" type: "Relu" }\n'
-            ' op { name: "cast" type: "Cast" input: "g/Relu:0" }\n op { name: "g/conv/Conv2D" type: "Conv2D" input: "cast:0" }\n}'
+            ' op { name: "cast" type: "Cast" input: "g/Relu:0" }\n'
+            ' op { name: "g/conv/Conv2D" type: "Conv2D" input: "cast:0" }\n}'
         )
         (folder / 'ge_proto_00001_m_Build.txt').write_text(text)
     return compare(scan(folder / 'm', folder), scan(right))

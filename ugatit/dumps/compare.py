@@ -170,13 +170,15 @@ class _Journal:
         self._file.flush()
 
     def _read(self) -> Iterator[Row]:
-        """Rows of an earlier run on the same files; a last line that was cut off is left out."""
-        with open(self.path, encoding='utf-8') as file:
-            lines = file.read().split('\n')[:-1]
-        if not lines or json.loads(lines[0]).get('fingerprint') != self._fingerprint:
-            return
-        for line in lines[1:]:
-            yield Row.from_json(json.loads(line))
+        """Rows of an earlier run on the same files, up to a line that was cut off."""
+        with open(self.path, encoding='utf-8', errors='replace') as file:
+            try:
+                if json.loads(file.readline()).get('fingerprint') != self._fingerprint:
+                    return
+                for line in file:
+                    yield Row.from_json(json.loads(line))
+            except (ValueError, TypeError, KeyError, AttributeError):
+                return
 
 
 def _fingerprint(matching: Matching) -> str:

@@ -6,7 +6,7 @@ import html
 import itertools
 import math
 import re
-from typing import List, Sequence, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 from ugatit.dumps.table import Row
 
@@ -32,18 +32,20 @@ svg .first{stroke:var(--bad);stroke-width:1.5}svg .firsttext{fill:var(--bad);fon
 """
 
 
-def curve(rows: Sequence[Row], limit: float, first: int) -> str:
+def curve(rows: Sequence[Row], limit: float, first: int, width: Optional[int] = None) -> str:
     """Two SVGs side by side: the scale, which stays in place, and the curve.
 
     Args:
         rows: compared outputs, at least one.
         limit: the relative distance from which on an output is bad: a dashed line.
         first: place in `rows` of the first bad one; -1 for none.
+        width: px of the curve; None: so that every output has some.
     """
-    width = max(_NARROWEST, int(len(rows) * _STEP) + 20) if len(rows) < 1500 else 5400
-    step = (width - 20) / len(rows)
+    if width is None:
+        width = max(_NARROWEST, int(len(rows) * _STEP) + 20) if len(rows) < 1500 else 5400
+    step = (width - 10) / len(rows)
     parts = [_bands(rows, step), _grid(width, limit), _line(rows, step), _dots(rows, step), _first(rows, step, first)]
-    parts.append(_hits(rows, step))
+    parts += [_hits(rows, step)] if step >= 2 else []
     total = TOP + HEIGHT + LABELS
     return (
         f'<div class="plot"><svg class="scale" width="{LEFT}" height="{total}">{_scale()}</svg>'

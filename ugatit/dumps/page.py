@@ -31,12 +31,14 @@ table{border-collapse:collapse;font-size:.78rem;font-variant-numeric:tabular-num
 th,td{padding:.2rem .42rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
 th{color:var(--soft);font-weight:600}td.l,th.l{text-align:left}tr.yes td{color:var(--bad)}
 summary{cursor:pointer;padding:.4rem 0}
-.narrow{display:none}@media (max-width:1280px){.narrow{display:list-item}}
-@media (max-width:700px){body{font-size:15px}main{padding:.7rem}dl{grid-template-columns:1fr;gap:0}
+.narrow,.phone{display:none}@media (max-width:1280px){.narrow{display:list-item}}
+@media (max-width:700px){.phone{display:block}.desktop,.narrow{display:none}
+body{font-size:15px}main{padding:.7rem}dl{grid-template-columns:1fr;gap:0}
 dd{margin-bottom:.5rem}
 .short td.l:nth-child(2){white-space:normal;overflow-wrap:anywhere;min-width:10.5rem}}
-@media print{.wide{overflow:visible;border:0}table{font-size:6pt}details,.narrow{display:none}}
+@media print{.wide{overflow:visible;border:0}table{font-size:6pt}details,.narrow,.phone{display:none}}
 """
+_PHONE = 288  # px of the curve where the whole must fit a phone
 _SHORT = ('place', 'operator', 'type', 'stored', 'cosine', 'distance', 'max error', 'left max', 'right max', 'at 65504')
 _NEAR = 6  # rows shown before and after the first bad one
 _LEFT_COLUMNS = {2, 3, 4, 6, 7, 8, 9, 10, 21}
@@ -90,7 +92,8 @@ def _curve(comparison: Comparison, rows: Sequence[Row], limit: float) -> str:
     items = ''.join(f'<li><i style="background:{colour}"></i>{text}</li>' for colour, text in key)
     return (
         f'<h2>Along the network</h2><ul class="key">{items}<li class="narrow soft">scroll sideways</li></ul>'
-        f'<div class="wide">{curve(rows, limit, first_bad(comparison, rows))}</div>'
+        f'<div class="wide desktop">{curve(rows, limit, first_bad(comparison, rows))}</div>'
+        f'<div class="wide phone">{curve(rows, limit, first_bad(comparison, rows), _PHONE)}</div>'
         '<p class="soft">Outputs in topological order; the dashed line is where an output counts as bad. Point at the'
         ' curve for a name and its numbers.</p>'
     )

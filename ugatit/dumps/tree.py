@@ -97,7 +97,7 @@ def _folder(root: pathlib.Path, folder: pathlib.Path, names: List[str], failures
     broken: List[str] = []
     for name in names:
         parsed = parse_name(mapping.get(name, mapping.get(name.partition('.')[0], name)) if is_digits(name) else name)
-        if parsed is not None and parsed.form != 'opdebug':
+        if parsed is not None and parsed.form != 'opdebug' and (folder / name).is_file():  # reading a pipe would wait
             try:
                 _add(operators, folder / name, parsed)
             except (UserError, OSError) as error:
