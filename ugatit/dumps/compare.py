@@ -150,9 +150,10 @@ class _Journal:
     def __enter__(self) -> _Journal:
         if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = open(self.path, 'a' if self.known else 'w', encoding='utf-8')
-            if not self.known:
-                self._write({'fingerprint': self._fingerprint})
+            self._file = open(self.path, 'w', encoding='utf-8')
+            self._write({'fingerprint': self._fingerprint})
+            for row in self.known.values():
+                self._write(row.to_json())
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
