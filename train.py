@@ -13,7 +13,7 @@ from ml_collections import ConfigDict, config_flags
 
 from ugatit.cli.flags import CommandFlags
 from ugatit.cli.help_text import Entry
-from ugatit.cli.hints import did_you_mean, sentence
+from ugatit.cli.hints import did_you_mean, nearest, sentence
 from ugatit.cli.main import run
 from ugatit.cli.pace import Pace
 from ugatit.cli.progress import Progress
@@ -72,8 +72,8 @@ def _existing(given: str) -> str:
 
 def _choices(given: str = '') -> str:
     names = sorted(f'configs/{path.name}' for path in (HERE / 'configs').glob('*.py'))
-    hint = did_you_mean(f'configs/{pathlib.Path(given).name}', names)[2:] if given else ''
-    return hint.rstrip('?') + f' (there are {", ".join(names)})' if hint else f'choose one of {", ".join(names)}'
+    near = nearest(f'configs/{pathlib.Path(given).name}', names) if given else None
+    return f'did you mean {near}, or another of {", ".join(names)}' if near else f'choose one of {", ".join(names)}'
 
 
 def _load(path: str) -> ConfigDict:

@@ -1,11 +1,11 @@
-"""U-GAT-IT (ICLR 2020), the full model on selfie2anime: 3,400 selfies of women (A), 3,400 anime faces (B), 100 tests each.
+"""U-GAT-IT (ICLR 2020), the full model on selfie2anime: 3,400 selfies of women (A) and anime faces (B), 100 tests each.
 
     python train.py --config=configs/selfie2anime.py --dataset=dataset/selfie2anime --workdir=runs/selfie2anime
 
 The settings of the paper and of the released checkpoint: 100 epochs of 10,000 steps, Adam 1e-4, linear decay from epoch
-50. Expected from the paper: KID x 100 of 11.61 +- 0.57 (a2b) and 11.52 +- 0.57 (b2a) after 1,000,000 steps. Weights and
-Adam state take 8.05 GB, a step needs a GPU with about 32 GB; the authors' V100 took four days. With less, see
-selfie2anime_light.py. Men and older people were not in the data, and it shows.
+50. Expected from the paper (not measured again here): KID x 100 of 11.61 +- 0.57 (a2b) and 11.52 +- 0.57 (b2a) after
+1,000,000 steps. Weights and Adam state take 8.05 GB, a step about as much again; the authors used a V100 with 32 GB
+for four days. With less, see selfie2anime_light.py. Men and older people were not in the data, and it shows.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     python train.py --config=configs/smoke.py --dataset=dataset/NAME --workdir=runs/smoke --device=cpu
 
-A few pictures in trainA and trainB are enough. Expected: losses.csv with 40 rows whose cycle and identity terms fall,
-two checkpoints, sample strips of blurred colours, and plots.png where matplotlib is installed. It learns nothing more.
+A few pictures in trainA and trainB are enough. Expected: losses.csv with 40 rows in which the losses of both
+discriminators and the CAM terms fall, two checkpoints, sample strips of blurred colours, and plots.png where matplotlib
+is installed. It learns nothing more.
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ class Loading:
         legal = {'resize': tuple(MODES), 'filter': tuple(FILTERS), 'on_broken': ('fail', 'skip')}
         for field, names in legal.items():
             if getattr(self, field) not in names:
-                raise UserError(f'data.{field} must be one of {", ".join(names)}, but {getattr(self, field)!r} arrived.')
+                arrived = getattr(self, field)
+                raise UserError(f'data.{field} must be one of {", ".join(names)}, but {arrived!r} arrived.')
 
     def load(self, path: pathlib.Path) -> np.ndarray:
         """uint8 [S, S, 3]; UserError that names the file."""
@@ -115,9 +116,8 @@ def _report(folder: pathlib.Path, good: Sequence[pathlib.Path], broken: Sequence
     text = f'{len(broken)} of {len(good) + len(broken)} pictures in {printable(folder.absolute())} cannot be read: '
     text += '; '.join(broken[:_NAMED]) + more
     if on_broken == 'fail' or not good:
-        raise UserError(
-            f'{text}. Repair or remove them{", or set --config.data.on_broken=skip to train without them" if good else ""}.'
-        )
+        without = ', or set --config.data.on_broken=skip to train without them' if good else ''
+        raise UserError(f'{text}. Repair or remove them{without}.')
     _log.warning('%s. They are left out.', text)
 
 
@@ -148,6 +148,4 @@ class PairStream(NamedTuple):
 
     def __call__(self, step: int) -> Tuple[np.ndarray, np.ndarray]:
         """The batches of A and B of step number `step`, float32 [N, S, S, 3] each."""
-        return tuple(
-            domain.batch(self.seed, step, self.batch_size, self.augmented) for domain in (self.a, self.b)
-        )
+        return tuple(domain.batch(self.seed, step, self.batch_size, self.augmented) for domain in (self.a, self.b))

@@ -1,4 +1,4 @@
-"""The four folders of a data set: the official layout `dataset/NAME/{trainA,trainB,testA,testB}`, or named one by one."""
+"""A data set's four folders: the official layout `dataset/NAME/{trainA,trainB,testA,testB}`, or named one by one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Folders(NamedTuple):
 
 
 def find_folders(
-    dataset: Optional[Union[str, 'os.PathLike[str]']],
+    dataset: Optional[Union[str, os.PathLike[str]]],
     name: Optional[str] = None,
     train_a: Optional[str] = None,
     train_b: Optional[str] = None,

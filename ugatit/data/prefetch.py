@@ -21,7 +21,7 @@ def prefetched(
     Close the iterator (or exhaust it) to stop the threads.
     """
     pool = concurrent.futures.ThreadPoolExecutor(threads, thread_name_prefix='pictures')
-    waiting: Deque[Tuple[int, 'concurrent.futures.Future[Made]']] = collections.deque()
+    waiting: Deque[Tuple[int, concurrent.futures.Future[Made]]] = collections.deque()
     following = start
     try:
         while waiting or following < stop:

@@ -1,4 +1,4 @@
-"""TensorBoard's files, written as the records that they are: current TensorFlow's tf.summary needs TensorBoard itself."""
+"""TensorBoard's files, written as the records that they are, because tf.summary needs TensorBoard to be installed."""
 
 from __future__ import annotations
 

@@ -79,8 +79,9 @@ class Loop:
         try:
             for step, batch in steps:
                 self._one_step(step, *batch)
-                self._after_step(total, stopping=bool(request))
-                if request:
+                stopping = bool(request)  # looked at once: a signal between saving and leaving must not be lost
+                self._after_step(total, stopping)
+                if stopping:
                     break
         except (UserError, OSError, tf.errors.OpError):
             self._rescue()

@@ -38,7 +38,7 @@ class Estimate(NamedTuple):
         return int(self.state + self.step + _RUNTIME)
 
     def __str__(self) -> str:
-        return f'{_gb(self.state)} of weights and Adam state and about {_gb(self.step)} for a step'
+        return f'{_text(self.state)} of weights and Adam state and about {_text(self.step)} for a step'
 
 
 def estimate_memory(architecture: Architecture, batch_size: int, variants: Variants = DEFAULT_VARIANTS) -> Estimate:
@@ -64,7 +64,7 @@ def _trainable(architecture: Architecture, scopes: tuple, variants: Variants) ->
 
 def check_memory(estimate: Estimate, free: Optional[int], device: str) -> None:
     """Logs the estimate. UserError where even the weights do not fit; a warning where a step might not."""
-    there = 'unknown' if free is None else _gb(free)
+    there = 'unknown' if free is None else _text(free)
     _log.info('memory: %s; free on the %s: %s', estimate, device, there)
     if free is None or estimate.total <= free:
         return
@@ -115,5 +115,5 @@ def _free_gpu() -> Optional[int]:
         return None
 
 
-def _gb(size: float) -> str:
-    return f'{size / 1e9:.2f} GB' if size < 1e10 else f'{size / 1e9:.0f} GB'
+def _text(size: float) -> str:
+    return f'{size / 1e6:.0f} MB' if size < 1e9 else f'{size / 1e9:.1f} GB'

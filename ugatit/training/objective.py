@@ -23,7 +23,7 @@ from ugatit.errors import UserError
 from ugatit.nn.call import Call
 from ugatit.nn.discriminator import Discriminator, DiscriminatorOutput
 from ugatit.training.losses import GAN_LOSSES, GanLoss, cam_loss, l1, l2, over
-from ugatit.training.networks import Networks, Translations, call_together, trainable_of
+from ugatit.training.networks import Fakes, Networks, Returns, call_together, trainable_of
 from ugatit.training.penalty import PenaltyNoise, gradient_penalty
 
 Losses = Dict[str, tf.Tensor]
@@ -93,20 +93,26 @@ def _judge_both(gan: GanLoss, real: DiscriminatorOutput, fake: DiscriminatorOutp
 
 
 def generator_losses(
-    objective: Objective, networks: Networks, images_a: tf.Tensor, images_b: tf.Tensor, made: Translations, call: Call
+    objective: Objective,
+    networks: Networks,
+    images_a: tf.Tensor,
+    images_b: tf.Tensor,
+    fakes: Fakes,
+    returns: Returns,
+    call: Call,
 ) -> Losses:
-    """Losses of both generators for `made`, what they made of images_a and images_b."""
-    judged_a = networks.discriminator_a(made.fake_a.image, call)
-    judged_b = networks.discriminator_b(made.fake_b.image, call)
+    """Losses of both generators for what they made of images_a and images_b; `call` is the discriminators'."""
+    judged_a = networks.discriminator_a(fakes.a.image, call)
+    judged_b = networks.discriminator_b(fakes.b.image, call)
     losses: Losses = {
         'G_A_gan': objective.adversarial * _judge_fake(objective.gan, judged_a),
-        'G_A_cycle': objective.cycle * l1(made.cycle_b, images_b),
-        'G_A_identity': objective.identity * l1(made.identity_a.image, images_a),
-        'G_A_cam': objective.cam * cam_loss(made.fake_a.cam_logits, made.identity_a.cam_logits),
+        'G_A_cycle': objective.cycle * l1(returns.cycle_b.image, images_b),
+        'G_A_identity': objective.identity * l1(returns.identity_a.image, images_a),
+        'G_A_cam': objective.cam * cam_loss(fakes.a.cam_logits, returns.identity_a.cam_logits),
         'G_B_gan': objective.adversarial * _judge_fake(objective.gan, judged_b),
-        'G_B_cycle': objective.cycle * l1(made.cycle_a, images_a),
-        'G_B_identity': objective.identity * l1(made.identity_b.image, images_b),
-        'G_B_cam': objective.cam * cam_loss(made.fake_b.cam_logits, made.identity_b.cam_logits),
+        'G_B_cycle': objective.cycle * l1(returns.cycle_a.image, images_a),
+        'G_B_identity': objective.identity * l1(returns.identity_b.image, images_b),
+        'G_B_cam': objective.cam * cam_loss(fakes.b.cam_logits, returns.identity_b.cam_logits),
     }
     for domain in ('A', 'B'):
         terms = ('gan', 'cycle', 'identity', 'cam')

@@ -111,9 +111,7 @@ def _folders(data: DataSettings, dataset: Optional[str]) -> Folders:
     return find_folders(dataset, data.name, data.train_a, data.train_b, data.test_a, data.test_b)
 
 
-def _read(
-    settings: Settings, folders: Folders, progress: ProgressBar
-) -> Tuple[loops.Pictures, Dict[str, str]]:
+def _read(settings: Settings, folders: Folders, progress: ProgressBar) -> Tuple[loops.Pictures, Dict[str, str]]:
     """Scans both training folders and takes the sample pictures."""
     training, data = settings.training, settings.data
     loading = data.loading(settings.model.image_size)
@@ -133,9 +131,7 @@ def _read(
     return loops.Pictures(batches, tests['A'], tests['B']), prints
 
 
-def _batches(
-    scanned: Dict[str, Pictures], seed: int, size: int, augmented: bool, two: bool
-) -> loops.Batches:
+def _batches(scanned: Dict[str, Pictures], seed: int, size: int, augmented: bool, two: bool) -> loops.Batches:
     """Step -> batch; with `two_batches` the generators draw from an order of their own."""
     shared = PairStream(DomainStream(scanned['A'], 'A'), DomainStream(scanned['B'], 'B'), seed, size, augmented)
     own = PairStream(
@@ -144,9 +140,7 @@ def _batches(
     return lambda step: (shared(step), own(step) if two else None)
 
 
-def _tests(
-    folder: Optional[pathlib.Path], train: Pictures, data: DataSettings, image_size: int
-) -> List[np.ndarray]:
+def _tests(folder: Optional[pathlib.Path], train: Pictures, data: DataSettings, image_size: int) -> List[np.ndarray]:
     """The first readable test pictures by name, or the first training pictures where there is no test folder."""
     if folder is None:
         _log.info('no test folder: samples show the first training pictures')
@@ -164,7 +158,9 @@ def _readable(folder: pathlib.Path, loading: Any, count: int) -> List[pathlib.Pa
         if len(found) == count:
             break
     if not found:
-        raise UserError(f'expected test pictures in {printable(folder.absolute())}, but none can be read; replace them.')
+        raise UserError(
+            f'expected test pictures in {printable(folder.absolute())}, but none is readable; replace them.'
+        )
     return found
 
 
@@ -174,13 +170,11 @@ def _report_data(start: Start, fingerprints: Dict[str, str]) -> None:
     for part, now in fingerprints.items():
         then = before.get(part) if isinstance(before, dict) else None
         if then is not None and then != now:
-            _log.warning('changed: %s had %s pictures, now %s (or other names): the run continues, but its pictures come'
-                         ' in another order than before', part, then.split(':')[0], now.split(':')[0])  # fmt: skip
+            _log.warning('changed: %s had %s pictures, now %s (or other names): the run continues, but its pictures'
+                         ' come in another order than before', part, then.split(':')[0], now.split(':')[0])  # fmt: skip
 
 
-def _metadata(
-    settings: Settings, folders: Folders, fingerprints: Dict[str, str], table: List[str]
-) -> Dict[str, Any]:
+def _metadata(settings: Settings, folders: Folders, fingerprints: Dict[str, str], table: List[str]) -> Dict[str, Any]:
     """For the JSON beside each checkpoint."""
     return {
         'architecture': settings.model.architecture,
@@ -203,7 +197,7 @@ def _check_disk(workdir: pathlib.Path, estimate: Estimate) -> None:
 
 @contextlib.contextmanager
 def _locked(workdir: pathlib.Path) -> Iterator[None]:
-    """Two processes in one work directory would overwrite each other. The lock goes with its process, however it ends."""
+    """Two processes in one work directory would overwrite each other. The lock ends with its process."""
     try:
         workdir.mkdir(parents=True, exist_ok=True)
         file = (workdir / '.lock').open('w')
@@ -213,7 +207,9 @@ def _locked(workdir: pathlib.Path) -> Iterator[None]:
         ) from error
     with file:
         if not _lock(file.fileno()):
-            raise UserError(f'another process trains in {printable(workdir.absolute())}; wait, or use another --workdir.')
+            raise UserError(
+                f'another process trains in {printable(workdir.absolute())}; wait for it, or use another --workdir.'
+            )
         yield
 
 

@@ -29,7 +29,9 @@ class Strip(NamedTuple):
     fakes: np.ndarray
 
 
-def make_strips(networks: Networks, tests_a: Sequence[np.ndarray], tests_b: Sequence[np.ndarray]) -> Tuple[Strip, Strip]:
+def make_strips(
+    networks: Networks, tests_a: Sequence[np.ndarray], tests_b: Sequence[np.ndarray]
+) -> Tuple[Strip, Strip]:
     """Both directions; test pictures uint8 [S, S, 3]. Changes no variable."""
     to_b, to_a = networks.generator_b, networks.generator_a
     return _strip('a2b', to_b, to_a, tests_a), _strip('b2a', to_a, to_b, tests_b)

@@ -16,8 +16,8 @@ from ugatit.training.losses import GAN_LOSSES
 from ugatit.training.objective import Objective
 from ugatit.training.schedule import Schedule
 
-_AT_LEAST_ONE = ('batch_size', 'epochs', 'steps_per_epoch', 'n_critic', 'log_every', 'save_every', 'sample_every', 'keep',
-                 'warn_after')  # fmt: skip
+_AT_LEAST_ONE = ('batch_size', 'epochs', 'steps_per_epoch', 'n_critic', 'log_every', 'save_every', 'sample_every',
+                 'keep', 'warn_after')  # fmt: skip
 _NOT_NEGATIVE = ('adversarial_weight', 'cycle_weight', 'identity_weight', 'cam_weight', 'gradient_penalty_weight', 'l2',
                  'decay_epoch')  # fmt: skip
 

@@ -109,10 +109,10 @@ def _check_architecture(reader: CheckpointReader, wanted: Architecture, remedy: 
         known = [field for field in known if field != 'image_size']  # a light model may go on at another size
     differing = [field for field in known if getattr(there, field) != getattr(wanted, field)]
     if differing:
-        raise UserError(
-            f'{reader.location.prefix} has {", ".join(f"{field} {getattr(there, field)}" for field in differing)}, but the'
-            f' config says {", ".join(f"{field} {getattr(wanted, field)}" for field in differing)}; {remedy}.'
+        stored, asked = (
+            ', '.join(f'{field} {getattr(which, field)}' for field in differing) for which in (there, wanted)
         )
+        raise UserError(f'{reader.location.prefix} has {stored}, but the config says {asked}; {remedy}.')
 
 
 def _specs(architecture: Architecture, variants: Variants) -> Dict[str, VariableSpec]:

@@ -8,7 +8,7 @@ from typing import Callable, Mapping, NamedTuple, Optional
 import tensorflow as tf
 
 from ugatit.nn.call import Call, SingularVectors
-from ugatit.training.networks import Networks, Translations, advance_power_iterations, translate_all, translate_fakes
+from ugatit.training.networks import Fakes, Networks, advance_power_iterations, make_fakes, make_returns
 from ugatit.training.objective import Losses, Objective, discriminator_losses, generator_losses
 from ugatit.training.optimiser import Optimisers
 from ugatit.training.penalty import Noise, stateless_noise
@@ -38,49 +38,48 @@ class Training:
         return Call(batch_momentum=self.batch_momentum, vectors=vectors or {})
 
 
-def update_discriminators(training: Training, batch: Batch, made: Optional[Translations] = None) -> Losses:
-    """One power iteration, losses, gradients, Adam. `made` are fakes computed already; no gradient reaches them."""
+def update_discriminators(training: Training, batch: Batch, fakes: Optional[Fakes] = None) -> Losses:
+    """One power iteration, losses, gradients, Adam. `fakes` may be there already; no gradient reaches them."""
     networks = training.networks
-    made = made or translate_fakes(networks, batch.images_a, batch.images_b, training.call())
+    fakes = fakes or make_fakes(networks, batch.images_a, batch.images_b, training.call())
     reals = {'A': batch.images_a, 'B': batch.images_b}
-    fakes = {'A': tf.stop_gradient(made.fake_a.image), 'B': tf.stop_gradient(made.fake_b.image)}
+    judged = {'A': tf.stop_gradient(fakes.a.image), 'B': tf.stop_gradient(fakes.b.image)}
     noise = {domain: training.noise(domain, real, batch.steps_done) for domain, real in reals.items()}
     call = training.call(advance_power_iterations(networks))
     adam = training.optimisers.discriminators
     variables = list(adam.variables_trained.values())
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(variables)
-        losses = discriminator_losses(training.objective, networks, reals, fakes, noise, call)
+        losses = discriminator_losses(training.objective, networks, reals, judged, noise, call)
     adam.apply(tape.gradient(losses['Discriminator_loss'], variables), batch.learning_rate)
     return losses
 
 
-def _nothing(made: Translations) -> Losses:
-    del made
+def _nothing(fakes: Fakes) -> Losses:
+    del fakes
     return {}
 
 
-def update_generators(
-    training: Training, batch: Batch, before_judging: Callable[[Translations], Losses] = _nothing
-) -> Losses:
+def update_generators(training: Training, batch: Batch, meanwhile: Callable[[Fakes], Losses] = _nothing) -> Losses:
     """Translations, one power iteration, losses, gradients, Adam.
 
-    `before_judging` runs between the generators' and the discriminators' part of the forward pass: in a fused step it
-    updates the discriminators on the very same fakes. Its losses are returned with the generators'.
+    `meanwhile` runs when the fakes are there: in a fused step it updates the discriminators on them, and its losses are
+    returned with the generators', which are judged by the discriminators as they are afterwards.
     """
     networks, adam = training.networks, training.optimisers.generators
-    variables = list(adam.variables_trained.values())
+    images, variables = (batch.images_a, batch.images_b), list(adam.variables_trained.values())
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(variables)
-        made = translate_all(networks, batch.images_a, batch.images_b, training.call())
+        fakes = make_fakes(networks, *images, training.call())
         with tape.stop_recording():
-            earlier = before_judging(made)
+            earlier = meanwhile(fakes)
             call = training.call(advance_power_iterations(networks))
-        losses = generator_losses(training.objective, networks, batch.images_a, batch.images_b, made, call)
+        returns = make_returns(networks, *images, fakes, training.call())
+        losses = generator_losses(training.objective, networks, *images, fakes, returns, call)
     adam.apply(tape.gradient(losses['Generator_loss'], variables), batch.learning_rate)
     return {**earlier, **losses}
 
 
 def update_both(training: Training, batch: Batch) -> Losses:
     """The fused step: the fakes are computed once, and the generators face the updated discriminators."""
-    return update_generators(training, batch, lambda made: update_discriminators(training, batch, made))
+    return update_generators(training, batch, lambda fakes: update_discriminators(training, batch, fakes))

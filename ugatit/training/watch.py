@@ -56,9 +56,7 @@ class Watch:
         if self._streaks[network] >= _COPIES and step >= self._settings.warn_after:
             self._tell(network, _COPIED.format(network=network, distance=distance, step=step))
 
-    def _streak(
-        self, step: int, term: str, value: Optional[float], wrong: Callable[[float], bool], text: str
-    ) -> None:
+    def _streak(self, step: int, term: str, value: Optional[float], wrong: Callable[[float], bool], text: str) -> None:
         if value is None:
             return
         self._count(term, wrong(value))
@@ -89,9 +87,9 @@ _CAM = (
     ' --config.training.learning_rate, or set --config.training.cam_weight=0.0 to do without.'
 )
 _ZERO_LOSS = (
-    'step {step}: {term} has been at {value:.2g} for {steps} steps: this discriminator is always right, and its generator'
-    ' learns nothing from it. Use more or more varied pictures, augmentation (--config.data.augment=True) or a lower'
-    ' --config.training.learning_rate.'
+    'step {step}: {term} has been at {value:.2g} for {steps} steps: this discriminator is always right, and its'
+    ' generator learns nothing from it. Use more, or more varied, pictures, augmentation (--config.data.augment=True) or'
+    ' a lower --config.training.learning_rate.'
 )
 _COPIED = (
     'step {step}: {network} only copies its input (mean difference {distance:.3f} in [-1, 1]). Lower'
