@@ -79,6 +79,7 @@ def _choices(given: str = '') -> str:
 def _load(path: str) -> ConfigDict:
     """The config alone, without what the command line changes; UserError where the file itself is wrong."""
     values = absl_flags.FlagValues()
+    sys.modules.pop('config_config', None)  # the library's name for it: another file's functions would stay in there
     config_flags.DEFINE_config_file('config', flag_values=values)
     try:
         with mock.patch.object(sys, 'argv', [path]):

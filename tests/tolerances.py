@@ -125,3 +125,7 @@ DOCUMENTED_DECIBELS = 2.5
 # A measure of two dumped tensors in blocks against the whole arrays at once, both float64: sums in another order, and
 # the KL divergence and the deviation written so that two passes suffice.
 DUMP_METRIC = 1e-9
+
+# --- training runs ---
+MEMORY_STATE = 0.002  # relative: weights and Adam slots of the full model against the official files' 8.05 GB
+MEMORY_GROWTH = 0.05  # relative growth of the process from step 100 to step 500, with ten saves and strips in between

@@ -64,7 +64,7 @@ def test_four_steps_a_sigterm_and_four_more_equal_eight(
 def test_the_full_model_with_batches_of_two_and_everything_unusual(data: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """Flattening MLP, wgan-gp's random numbers, two critic steps, a batch of its own for the generators."""
     settings = make_settings(
-        {'light': False}, epochs=2, batch_size=2, n_critic=2, two_batches=True, gan_type='wgan-gp'
+        {'light': False}, epochs=3, steps_per_epoch=1, batch_size=2, n_critic=2, two_batches=True, gan_type='wgan-gp'
     )
     assert run(settings, data, tmp_path / 'whole') == 0
     assert run(settings, data, tmp_path / 'parts', _signal_at(1, signal.SIGINT)) == 128 + signal.SIGINT
@@ -171,7 +171,7 @@ def test_an_absurd_learning_rate_ends_at_once(data: pathlib.Path, tmp_path: path
 def test_a_folder_that_vanishes_stops_the_run_saved(
     data: pathlib.Path, whole: pathlib.Path, tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Pictures that fit into memory are not missed; here they do not. Some steps are made ahead, the rest is not lost."""
+    """Pictures that fit into memory are not missed; here they do not. Some steps are made ahead, nothing is lost."""
     shutil.copytree(data, tmp_path / 'tiny')
     settings = make_settings(save_every=100)
     object.__setattr__(settings.data, 'cache_share', 0.0)

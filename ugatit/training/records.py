@@ -30,7 +30,7 @@ TERMS: Tuple[str, ...] = (
     'reg_generator',
     'Generator_loss',
 )
-"""Every term of training/objective.py, in the order of the table's columns."""
+"""The table's columns: the official terms of training/objective.py; TensorBoard gets parts of them too."""
 
 
 class Records:

@@ -25,10 +25,10 @@ class LossTable:
         writer.writerows(kept)
         write_file(path, buffer.getvalue().encode())
         self._file: TextIO = path.open('a', encoding='utf-8', newline='')
-        self._writer = csv.DictWriter(self._file, self._columns, lineterminator='\n')
+        self._writer = csv.DictWriter(self._file, self._columns, extrasaction='ignore', lineterminator='\n')
 
     def write(self, step: int, learning_rate: float, losses: Mapping[str, float]) -> None:
-        """One row; terms that this step did not compute stay empty."""
+        """One row; terms that this step did not compute stay empty, those without a column are left out."""
         self._writer.writerow({'step': step, 'learning_rate': repr(learning_rate), **losses})
 
     def flush(self) -> None:

@@ -88,8 +88,8 @@ _CAM = (
 )
 _ZERO_LOSS = (
     'step {step}: {term} has been at {value:.2g} for {steps} steps: this discriminator is always right, and its'
-    ' generator learns nothing from it. Use more, or more varied, pictures, augmentation (--config.data.augment=True) or'
-    ' a lower --config.training.learning_rate.'
+    ' generator learns nothing from it. Use more, or more varied, pictures, augmentation'
+    ' (--config.data.augment=True) or a lower --config.training.learning_rate.'
 )
 _COPIED = (
     'step {step}: {network} only copies its input (mean difference {distance:.3f} in [-1, 1]). Lower'
