@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import resource
 import subprocess
 import sys
@@ -113,9 +114,11 @@ def _compare(left: pathlib.Path, right: pathlib.Path) -> Dict[str, object]:
 
     comparison = compare(scan(left), scan(right))
     usage = resource.getrusage(resource.RUSAGE_SELF)
+    status = pathlib.Path('/proc/self/status')  # ru_maxrss begins with what the parent process had
+    peaks = re.findall(r'VmHWM:\s+(\d+) kB', status.read_text()) if status.exists() else [usage.ru_maxrss]
     return {
         'compared': len(comparison.compared),
-        'peak_kb': usage.ru_maxrss,
+        'peak_kb': int(peaks[0]),
         'cpu_seconds': usage.ru_utime + usage.ru_stime,
     }
 

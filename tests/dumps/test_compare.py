@@ -16,7 +16,7 @@ from tests.dumps.made import npu_file, reference
 from tests.tolerances import DUMP_METRIC
 from ugatit.dumps.capture import Capture, write_npy
 from ugatit.dumps.compare import Comparison, compare
-from ugatit.dumps.fake_npu import INITIAL, TRAINING, VALIDATION, npu_nodes
+from ugatit.dumps.fake_npu import INITIAL, TRAINING, VALIDATION, npu_nodes, write_tree
 from ugatit.dumps.matching import choose, listing
 from ugatit.dumps.summary import passed, summary
 from ugatit.dumps.table import HEADER, cells, csv_text
@@ -291,3 +291,10 @@ def test_states_in_words(exact: Capture, npy: pathlib.Path, tmp_path: pathlib.Pa
     assert 'NaN or infinity' in compare(scan(tmp_path), scan(npy)).verdict.sentence
     np.save(path, np.zeros_like(names[spoilt]))
     assert 'zero everywhere' in compare(scan(tmp_path), scan(npy)).verdict.sentence
+
+
+def test_a_training_graph_with_few_other_operators(npy: pathlib.Path, saturated: Capture,
+                                                   tmp_path: pathlib.Path) -> None:  # fmt: skip
+    """The kind of a graph decides where the names alone hardly tell the two apart."""
+    write_tree(tmp_path, saturated)
+    assert choose(scan(tmp_path), scan(npy))[0].model == VALIDATION

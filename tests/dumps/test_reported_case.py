@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import re
 import shutil
+from typing import Optional
 
 import numpy as np
 import pytest
@@ -77,3 +78,30 @@ def test_float32_against_the_recorded_activations(folders: dict, golden: pathlib
     name = 'generator_B/up_conv_0/conv2d/Conv2D'
     assert truths[name].min() == pytest.approx(-271823.1, rel=1e-4)
     assert truths[name].max() == pytest.approx(181942.6, rel=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ('tag', 'size', 'direction', 'layer'),
+    [
+        ('overflow_full_i64_c8', 64, 'a2b', 'generator_B/adaptive_resblock0/res2/conv_0/conv2d'),
+        ('overflow_full_i64_c8', 64, 'b2a', None),
+        ('overflow_light_i64_c16', 64, 'b2a', None),
+        ('light_i64_c4_d5_smooth', 64, 'a2b', None),
+        ('light_i32_c4_d4_plain', 32, 'a2b', None),
+        ('full_i32_c4_d4_nosmooth', 32, 'a2b', None),
+        ('full_i32_c4_d4_nosmooth', 32, 'b2a', None),
+        ('train_light_i32_c3_d4', 32, 'b2a', None),
+    ],
+)
+def test_other_checkpoints(
+    golden: pathlib.Path, tag: str, size: int, direction: str, layer: Optional[str], tmp_path: pathlib.Path
+) -> None:
+    """The other overflowing one is blamed rightly, and healthy ones, whose float16 only rounds, on nothing."""
+    translate = load(golden / 'checkpoints' / tag, direction, image_size=size)
+    image = np.random.RandomState(5).uniform(-1, 1, (1, size, size, 3)).astype(np.float32)
+    write_npy(tmp_path / 'right', capture(translate, FLOAT32_POLICY, image))
+    write_tree(tmp_path / 'left', capture(translate, POLICY, image))
+    verdict = compare(scan(tmp_path / 'left'), scan(tmp_path / 'right')).verdict
+    assert verdict.cause == ('none' if layer is None else 'cast'), verdict.sentence
+    assert layer is None or f'for {layer}/Conv2D' in verdict.sentence

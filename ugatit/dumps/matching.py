@@ -195,8 +195,10 @@ def _why_alone(operator: Operator, graph: DumpGraph) -> str:
 
 
 def _share(left: DumpGraph, right: DumpGraph) -> float:
+    """How many operators two graphs have in common, of all; half of it where one trains and the other does not."""
     a, b = set(left.keys()), set(right.keys())
-    return len(a & b) / max(1, len(a | b))
+    same_kind = left.kind().partition(':')[0] == right.kind().partition(':')[0]
+    return len(a & b) / max(1, len(a | b)) * (1.0 if same_kind else 0.5)
 
 
 def _hits(tree: Tree, wanted: str) -> Sequence[DumpGraph]:

@@ -22,6 +22,7 @@ class Limits:
 
     cosine_below: float = 0.99
     relative_above: float = 0.05  # relative Euclidean distance
+    few: int = 4  # outputs of fewer elements are not judged by cosine or distance: their readers are
     zero_tolerance: float = 1e-3  # largest |left| where the right side is zero everywhere
 
     def broken(self, m: Metrics) -> bool:
@@ -32,6 +33,8 @@ class Limits:
             return True
         if m.right_amax <= 0:
             return m.left_amax > self.zero_tolerance
+        if m.count < self.few:  # a picture's mean near zero may be far off where nothing is wrong
+            return False
         return m.relative_euclidean > self.relative_above or m.cosine < self.cosine_below
 
 
