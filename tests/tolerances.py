@@ -99,8 +99,8 @@ BATCH_RESULT = 1e-5
 LAYER_TABLE = 1e-4
 # The mean of the reported convolution, "about 8157": as far as the record states it.
 REPORTED_MEAN = 1.0
-# A stressed checkpoint in the hands of code that keeps epsilon 1e-5, in levels of 255: what is left of an epsilon that is
-# relatively smaller, where variances are of about 0.01 to 1 (measured: 0.005).
+# A stressed checkpoint in the hands of code that keeps epsilon 1e-5, in levels of 255: what is left of an epsilon that
+# is relatively smaller, where variances are of about 0.01 to 1 (measured: 0.005).
 STRESS_LEVELS = 0.05
 # A formula in float64 against the same with 60 digits: a few roundings, and log1p and expm1 lose nothing near 0.
 DOUBLE = 1e-12
