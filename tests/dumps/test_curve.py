@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import pathlib
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ def test_stages(name: str, stage: str) -> None:
     assert stages([_row('trans_Cast_1', 'conversion', name.replace('/', '_'))]) == [stage]
 
 
-def test_names_are_escaped_and_long_networks_fit(tmp_path) -> None:  # noqa: ANN001
+def test_names_are_escaped_and_long_networks_fit(tmp_path: pathlib.Path) -> None:
     row = dataclasses.replace(_row('<script>'), metrics=measured(tmp_path, np.ones(3), np.full(3, 1.1)))
     text = curve([row] * 3, 0.05, 1)
     assert '<script>' not in text and '&lt;script&gt;' in text and 'first bad output' in text

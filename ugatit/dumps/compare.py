@@ -14,7 +14,7 @@ from typing import Any, Callable, ContextManager, Dict, Iterator, List, Optional
 from ugatit.dumps.matching import Matching, Pair, choose, match
 from ugatit.dumps.metrics import measure
 from ugatit.dumps.table import Row, alone_rows, row_of
-from ugatit.dumps.tree import Tree
+from ugatit.dumps.tree import DumpGraph, Tree
 from ugatit.dumps.verdict import DEFAULT_LIMITS, Limits, Verdict, judge
 from ugatit.errors import UserError
 
@@ -205,5 +205,5 @@ def _jsonable(value: Any) -> Any:
     return value
 
 
-def _graph_json(graph: object) -> Dict[str, object]:
+def _graph_json(graph: DumpGraph) -> Dict[str, object]:
     return {'label': graph.label, 'model': graph.model, 'kind': graph.kind(), 'operators': len(graph.operators)}

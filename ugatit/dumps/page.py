@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from typing import List, Sequence
+from typing import Collection, List, Optional, Sequence
 
 from ugatit.dumps.compare import Comparison
 from ugatit.dumps.curve import STYLE, curve
@@ -115,7 +115,7 @@ def _worst(rows: Sequence[Row]) -> str:
     return f'<h2>The worst outputs</h2>{_short(sorted(rows, key=badness, reverse=True)[:20])}'
 
 
-def _short(rows: Sequence[Row], marked: object = None) -> str:
+def _short(rows: Sequence[Row], marked: Optional[Row] = None) -> str:
     head = ''.join(f'<th{_left(i in (1, 2, 3))}>{name}</th>' for i, name in enumerate(_SHORT))
     lines: List[str] = []
     for row in rows:
@@ -154,7 +154,7 @@ def _sheet(comparison: Comparison) -> str:
     )
 
 
-def _cells(texts: Sequence[object], left: Sequence[int]) -> str:
+def _cells(texts: Sequence[object], left: Collection[int]) -> str:
     return ''.join(f'<td{_left(i in left)}>{html.escape(str(text))}</td>' for i, text in enumerate(texts))
 
 

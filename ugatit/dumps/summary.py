@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import collections
 import math
-from typing import List, Optional, Sequence
+from typing import Callable, List, Optional, Sequence
 
 from ugatit.dumps.compare import Comparison
+from ugatit.dumps.matching import Alone
+from ugatit.dumps.metrics import Metrics
 from ugatit.dumps.table import Row
 
 
@@ -53,13 +55,13 @@ def passed(
     return found
 
 
-def _sentence(bad: Sequence[Row], what: str, limit: str, value) -> List[str]:  # noqa: ANN001
+def _sentence(bad: Sequence[Row], what: str, limit: str, value: Callable[[Row], float]) -> List[str]:
     if not bad:
         return []
     return [f'threshold passed: {what} {limit} in {len(bad)} outputs, first {bad[0].left} ({value(bad[0]):.6g})']
 
 
-def _state(m) -> str:  # noqa: ANN001
+def _state(m: Metrics) -> str:
     saturated = f', {100 * m.left_saturated:.2g} % at 65504' if m.left_saturated else ''
     return f'distance {m.relative_euclidean:.2g}, cosine {m.cosine:.6f}{saturated}; the right side reaches' \
            f' {m.right_amax:.6g}'  # fmt: skip
@@ -69,7 +71,7 @@ def _order(comparison: Comparison) -> str:
     return 'compiled graph' if comparison.matching.left.compiled is not None else 'dump times'
 
 
-def _alone(side: str, alone: Sequence) -> List[str]:
+def _alone(side: str, alone: Sequence[Alone]) -> List[str]:
     counts = collections.Counter(a.reason if not a.reason.startswith('inside') else 'inside a fused operator'
                                  for a in alone)  # fmt: skip
     return [f'{count} operators only on the {side}: {reason}' for reason, count in counts.most_common()]
