@@ -206,3 +206,18 @@ def test_a_second_signal_leaves_at_once() -> None:
             assert request and request.exit_code == 130
             os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_official_run_continues(
+    golden: pathlib.Path, data: pathlib.Path, tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The official code's checkpoint after three steps, without our JSON: steps four and five, under the next numbers."""
+    shutil.copytree(golden / 'checkpoints' / 'train_light_i32_c3_d4', tmp_path / 'checkpoints')
+    settings = make_settings({'image_size': 32, 'ch': 3, 'n_res': 4})
+    assert run(settings, data, tmp_path, _signal_at(5)) == 128 + signal.SIGTERM
+    assert 'the settings of the earlier part are not known' in caplog.text
+    reader = checkpoint(tmp_path)
+    assert reader.location.name == 'UGATIT_light.model-6'
+    powers = float(reader.read_one('beta1_power')), float(reader.read_one('beta1_power_1'))
+    assert powers == (0.5**6, 0.5**6)
+    assert [row['step'] for row in read_rows(tmp_path / 'losses.csv')] == ['4', '5']

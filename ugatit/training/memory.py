@@ -95,13 +95,17 @@ def _available() -> Optional[int]:
 
 
 def _left_in_cgroup() -> Optional[int]:
-    for limit, used in (('memory.max', 'memory.current'),
-                        ('memory/memory.limit_in_bytes', 'memory/memory.usage_in_bytes')):  # fmt: skip
+    """The kernel gives up its copies of files when a process needs the memory, so those do not count as used."""
+    for folder, limit, used in (('', 'memory.max', 'memory.current'),
+                                ('memory', 'memory.limit_in_bytes', 'memory.usage_in_bytes')):  # fmt: skip
+        place = pathlib.Path('/sys/fs/cgroup', folder)
         try:
-            most, now = (int(pathlib.Path('/sys/fs/cgroup', name).read_text()) for name in (limit, used))
+            most, now = (int((place / name).read_text()) for name in (limit, used))
+            stat = dict(line.split() for line in (place / 'memory.stat').read_text().splitlines())
         except (OSError, ValueError):  # no such file, or 'max'
             continue
-        return max(0, most - now) if most < _UNLIMITED else None
+        files = sum(int(stat.get(name, 0)) for name in ('active_file', 'inactive_file'))
+        return max(0, most - now + files) if most < _UNLIMITED else None
     return None
 
 
