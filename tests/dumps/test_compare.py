@@ -286,7 +286,7 @@ def test_states_in_words(exact: Capture, npy: pathlib.Path, tmp_path: pathlib.Pa
     np.save(path, names[spoilt] * 1.5)
     verdict = compare(scan(tmp_path), scan(npy)).verdict
     assert verdict.operator == 'generator_B_resblock_0_add' and verdict.cause == 'operator'
-    assert 'inputs agree to 0e+00, output differs by 50 %' in verdict.sentence
+    assert 'the output before it agrees to 0e+00, output differs by 50 %' in verdict.sentence
     np.save(path, np.where(names[spoilt] > 0, np.nan, names[spoilt]))
     assert 'NaN or infinity' in compare(scan(tmp_path), scan(npy)).verdict.sentence
     np.save(path, np.zeros_like(names[spoilt]))

@@ -69,7 +69,7 @@ def _verdict(comparison: Comparison) -> str:
     verdict = comparison.verdict
     fine = ' fine' if verdict.cause == 'none' else ''
     states = ''.join(
-        f'<li>input from {html.escape(state.name)}: distance {state.metrics.relative_euclidean:.2g},'
+        f'<li>{html.escape(state.title)}: distance {state.metrics.relative_euclidean:.2g},'
         f' cosine {state.metrics.cosine:.6f}; the right side reaches {state.metrics.right_amax:.6g}</li>'
         for state in verdict.inputs
     )

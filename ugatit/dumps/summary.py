@@ -16,7 +16,7 @@ def summary(comparison: Comparison, top: int = 10) -> str:
     """The whole text; its first line is the verdict."""
     matching, rows = comparison.matching, comparison.compared
     lines = [comparison.verdict.sentence]
-    lines += [f'  input from {state.name}: {_state(state.metrics)}' for state in comparison.verdict.inputs]
+    lines += [f'  {state.title}: {_state(state.metrics)}' for state in comparison.verdict.inputs]
     for side, graph in (('left', matching.left), ('right', matching.right)):
         lines.append(f'{side}: {graph.model} ({graph.label}), {graph.kind()}')
     lines.append(f'{len(rows)} outputs compared in order of the {_order(comparison)}')

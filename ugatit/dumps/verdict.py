@@ -47,7 +47,13 @@ class InputState:
 
     name: str  # producer
     metrics: Metrics
-    measured: str  # 'input': the dumped input itself; 'output': what its producer gave
+    measured: str  # 'input': the dumped input itself; 'output': what its producer gave; 'before': no graph tells, this
+    # is the output before it in time
+
+    @property
+    def title(self) -> str:
+        """'input from NAME', or what stands for it."""
+        return f'before it in time {self.name}' if self.measured == 'before' else f'input from {self.name}'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +105,7 @@ def _explain(
         agree = f'inputs agree to {max(s.metrics.relative_euclidean for s in states):.0e}, ' if states else ''
         text = f'{agree}reaching {m.right_amax:.6g}, {state_of_output(m)}: float16 overflow here'
         return Verdict(operator.name, operator.type, 'cast', f'first bad operator: {name}: {text}.', states)
-    cause, text = _cause(m, states, limits, _standing_inputs(operator) if not matching.producers(operator) else '')
+    cause, text = _cause(m, states, limits, _standing_inputs(operator) if _unknown(states) else '')
     return Verdict(operator.name, operator.type, cause, f'first bad operator: {name}: {text}.', states)
 
 
@@ -133,15 +139,24 @@ def _cause(m: Metrics, states: Sequence[InputState], limits: Limits, standing: s
         worst = max(bad, key=lambda s: s.metrics.relative_euclidean)
         far = _share(worst.metrics.relative_euclidean)
         return 'upstream', f'inputs already differ ({worst.name} by {far}); {output}: look upstream'
-    if not states:
-        known = 'its inputs are unknown (no compiled graph, none dumped)'
-    else:
-        known = f'inputs agree to {max(s.metrics.relative_euclidean for s in states):.0e}'
+    known = _agreement(states)
     if m.left_saturated or not math.isfinite(m.left_amax):
-        return 'overflow', f'{known}, {output}: float16 overflow here'
+        return 'overflow', f'{known}, {output}: float16 overflow here{"" if states else ", or before it"}'
     if m.right_over and not states:
         return 'unknown', f'{known}, {output}, and the right side reaches {m.right_amax:.6g}'
     return ('operator' if states else 'unknown'), f'{known}, {output}: look at this operator itself'
+
+
+def _agreement(states: Sequence[InputState]) -> str:
+    if not states:
+        return 'its inputs are unknown (none was dumped on both sides)'
+    worst = max(s.metrics.relative_euclidean for s in states)
+    return f'{"the output before it agrees" if _unknown(states) else "inputs agree"} to {worst:.0e}'
+
+
+def _unknown(states: Sequence[InputState]) -> bool:
+    """Whether nothing is known of the operator's own inputs."""
+    return all(state.measured == 'before' for state in states)
 
 
 def _inputs(
@@ -166,7 +181,7 @@ def _inputs(
         before = (p, m) if m is not None else before
     if before is None:
         return ()
-    return (InputState(_official(matching, before[0].truth), before[1], 'output'),)
+    return (InputState(_official(matching, before[0].truth), before[1], 'before'),)
 
 
 def _measured(matching: Matching, left: Optional[TensorRef], truth: Tuple[str, int]) -> Optional[Metrics]:
