@@ -24,13 +24,13 @@ from ugatit.training.table import read_rows
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 CONFIGS = sorted(path.name for path in (REPOSITORY / 'configs').glob('*.py'))
 SMOKE = '--config=configs/smoke.py'
-_MISTYPED = '''
+_MISTYPED = """
 from configs import default
 def get_config():
     config = default.get_config()
     config.model.sice = 3
     return config
-'''
+"""
 
 
 def _script() -> Dict[str, Any]:

@@ -12,8 +12,8 @@ import tensorflow as tf
 
 from ugatit.checkpoints import CheckpointReader, architecture_of, checkpoint_factory
 from ugatit.nn.build import Build
-from ugatit.training.networks import build_networks, translate_all
-from ugatit.training.objective import Objective, discriminator_losses, generator_losses
+from ugatit.training.networks import build_networks, make_fakes
+from ugatit.training.objective import Objective, discriminator_losses, fake_losses, generator_totals, home_losses
 from ugatit.training.optimiser import Adam, Optimisers, make_optimisers
 from ugatit.training.penalty import PenaltyNoise
 from ugatit.training.state import official_state
@@ -126,8 +126,8 @@ def run_natural(case: Case, moved_by: int = 0) -> Run:
         images = case.under(f'in/run{number}/')
         batch = case.batch(images['A'], images['B'], number // 2, moved_by)
         if number % 2:
-            fakes = translate_all(training.networks, batch.images_a, batch.images_b, training.call())
-            run.note('losses', f'fakes{number // 2}', {'A': fakes.fake_a.image, 'B': fakes.fake_b.image})
+            fakes = make_fakes(training.networks, batch.images_a, batch.images_b, training.call())
+            run.note('losses', f'fakes{number // 2}', {'A': fakes.a.image, 'B': fakes.b.image})
         losses = updates[number % 2](training, batch)
         run.note('losses', f'step{number // 2}_{"DG"[number % 2]}_run', losses)
         vectors = {n: v.numpy() for n, v in training.networks.named_variables.items() if n.endswith('/u')}
@@ -137,17 +137,21 @@ def run_natural(case: Case, moved_by: int = 0) -> Run:
 
 
 def all_losses(training: Training, batch: Batch) -> Dict[str, tf.Tensor]:
-    """All 16 named losses at one point; nothing changes, not even `u`."""
+    """All 16 named losses at one point (and ours); nothing changes, not even `u`."""
     networks = training.networks
     vectors = {k: v for d in networks.discriminators for k, v in d.power_iterations().items()}
-    call = training.call(vectors)
-    made = translate_all(networks, batch.images_a, batch.images_b, training.call())
-    reals, fakes = {'A': batch.images_a, 'B': batch.images_b}, {'A': made.fake_a.image, 'B': made.fake_b.image}
+    images, objective, call = (batch.images_a, batch.images_b), training.objective, training.call(vectors)
+    fakes = make_fakes(networks, *images, training.call())
+    reals = dict(zip('AB', images))
+    judged = {'A': tf.stop_gradient(fakes.a.image), 'B': tf.stop_gradient(fakes.b.image)}
     noise = {domain: training.noise(domain, real, batch.steps_done) for domain, real in reals.items()}
-    return {
-        **discriminator_losses(training.objective, networks, reals, fakes, noise, call),
-        **generator_losses(training.objective, networks, batch.images_a, batch.images_b, made, call),
+    parts = {
+        **fake_losses(objective, networks, fakes, call),
+        **home_losses(objective, 'A', networks.generator_a, images[0], fakes.b.image, training.call()),
+        **home_losses(objective, 'B', networks.generator_b, images[1], fakes.a.image, training.call()),
     }
+    of_discriminators = discriminator_losses(objective, networks, reals, judged, noise, call)
+    return {**of_discriminators, **generator_totals(parts)}
 
 
 def _note_state(run: Run, point: str, training: Training) -> None:

@@ -62,11 +62,12 @@ def test_a_discriminators_local_and_global_terms_are_added() -> None:
     assert float(over(GAN_LOSSES['wgan-gp'].fake, [None, None])) == 0.0
 
 
-def test_cam_loss_is_zero_at_the_right_answers_and_two_ln_2_without_an_opinion() -> None:
+def test_cam_loss_is_zero_at_the_right_answer_and_ln_2_without_an_opinion() -> None:
     sure = tf.constant([[200.0, 200.0]])  # exp(-200) is 0 in float32
-    assert float(cam_loss(sure, -sure)) == 0.0
-    np.testing.assert_allclose(cam_loss(0.0 * sure, 0.0 * sure), 2 * np.log(2.0), rtol=tolerances.LOSS_FORMULA)
-    assert float(cam_loss(None, None)) == 0.0
+    assert float(cam_loss(1.0, sure)) == float(cam_loss(0.0, -sure)) == 0.0
+    for target in (0.0, 1.0):
+        np.testing.assert_allclose(cam_loss(target, 0.0 * sure), np.log(2.0), rtol=tolerances.LOSS_FORMULA)
+        assert float(cam_loss(target, None)) == 0.0
 
 
 def test_l1_is_a_mean_over_everything() -> None:

@@ -9,18 +9,17 @@ import pytest
 import tensorflow as tf
 
 from tests import tolerances
-from tests.training.golden_runs import has_true_gradient_zero
+from tests.training.golden_runs import RecordingAdam, all_losses, has_true_gradient_zero
 from tests.training.tiny import TINY, differing, make_batch, make_images, make_training, snapshot
 from ugatit.nn.build import Build
-from ugatit.nn.call import PLAIN_CALL, Call
+from ugatit.nn.call import PLAIN_CALL
 from ugatit.nn.rules import Variants
 from ugatit.nn.scaling import Live
 from ugatit.nn.variables import seeded
 from ugatit.training.losses import GAN_LOSSES
-from ugatit.training.networks import build_networks, call_together, trainable_of, translate_all
-from ugatit.training.objective import Objective, discriminator_losses, generator_losses
+from ugatit.training.networks import build_networks, call_together, trainable_of
 from ugatit.training.penalty import PenaltyNoise
-from ugatit.training.update import Training, update_both
+from ugatit.training.update import Training, update_both, update_generators
 
 BATCH_NORM = Variants(
     'batch', norm=(('.*', 'batch'),), guard=(('discriminator.*conv.*', 'norm_after'), ('.*', 'planned'))
@@ -59,23 +58,22 @@ def test_batch_normalisation_is_not_mixed_between_domains_and_measures_its_stati
     assert all(name in changed for name in before if name.endswith(('moving_mean', 'moving_variance')))
 
 
-def _mean_of_singles(gan_type: str, training: Training, images: tuple, noise: dict, call: Call) -> dict:
+def _mean_of_singles(training: Training, images: tuple) -> dict:
     singles = []
     for i in range(2):
-        parts = [x[i : i + 1] for x in images]
-        draws = {domain: PenaltyNoise(*(value[i : i + 1] for value in draw)) for domain, draw in noise.items()}
-        singles.append(_losses_and_gradients(gan_type, training, parts, draws, call))
+        draws = {domain: training.noise(domain, images[0], tf.constant(0)) for domain in 'AB'}
+        draws = {domain: PenaltyNoise(*(value[i : i + 1] for value in draw)) for domain, draw in draws.items()}
+        single = dataclasses.replace(training, noise=lambda domain, real, step, draws=draws: draws[domain])
+        singles.append(_losses_and_gradients(single, tuple(x[i : i + 1] for x in images)))
     return {name: (singles[0][name] + singles[1][name]) / 2 for name in singles[0]}
 
 
-def _losses_and_gradients(gan_type: str, training: Training, images: tuple, noise: dict, call: Call) -> dict:
-    networks, objective = training.networks, Objective(gan_type)
+def _losses_and_gradients(training: Training, images: tuple) -> dict:
+    """By autodiff over the whole sum, as the official code has it."""
+    networks = training.networks
     variables = {**trainable_of(networks.generators), **trainable_of(networks.discriminators)}
     with tf.GradientTape(persistent=True) as tape:
-        made = translate_all(networks, *images, training.call())
-        fakes = {'A': tf.stop_gradient(made.fake_a.image), 'B': tf.stop_gradient(made.fake_b.image)}
-        losses = discriminator_losses(objective, networks, dict(zip('AB', images)), fakes, noise, call)
-        losses.update(generator_losses(objective, networks, *images, made, call))
+        losses = all_losses(training, make_batch(images))
     result = {name: value.numpy() for name, value in losses.items()}
     for total, scope in (('Discriminator_loss', 'discriminator'), ('Generator_loss', 'generator')):
         mine = {name: v for name, v in variables.items() if name.startswith(scope)}
@@ -88,12 +86,8 @@ def _losses_and_gradients(gan_type: str, training: Training, images: tuple, nois
 def test_a_batch_of_two_is_the_mean_of_two_of_one(gan_type: str) -> None:
     """Losses are means over pictures and the L2 term is the same, so losses and gradients are. Not dragan's penalty,
     whose standard deviation is over the batch."""
-    training, images = make_training(), make_images(count=2)
-    vectors = {k: v for d in training.networks.discriminators for k, v in d.power_iterations().items()}
-    call = training.call(vectors)
-    noise = {domain: training.noise(domain, images[0], tf.constant(0)) for domain in 'AB'}
-    together = _losses_and_gradients(gan_type, training, images, noise, call)
-    mean = _mean_of_singles(gan_type, training, images, noise, call)
+    training, images = make_training(gan_type=gan_type), make_images(count=2)
+    together, mean = _losses_and_gradients(training, images), _mean_of_singles(training, images)
     unequal = {name for name, value in together.items() if not _same(name, value, mean[name])}
     if gan_type == 'dragan':
         assert {'D_A_penalty', 'D_B_penalty'} <= unequal
@@ -109,6 +103,20 @@ def _same(name: str, left: np.ndarray, right: np.ndarray) -> bool:
     # Wasserstein's derivatives on real and fake cancel at D_logit/bias: rounding of terms of about 1 is left.
     allowed = tolerances.TRAINING_GRADIENT * np.linalg.norm(left) + tolerances.TRAINING_LOSS_ABSOLUTE
     return np.linalg.norm(left - right) <= allowed
+
+
+def test_piecewise_differentiation_is_that_of_the_whole_sum() -> None:
+    """The update differentiates each way home by itself, to drop its activations early."""
+    training = make_training()
+    whole = _losses_and_gradients(training, make_images())
+    adam = RecordingAdam(training.optimisers.generators)
+    update_generators(
+        dataclasses.replace(training, optimisers=training.optimisers._replace(generators=adam)),
+        make_batch(make_images()),
+    )
+    assert len(adam.gradients) == len(trainable_of(training.networks.generators))
+    for name, gradient in adam.gradients.items():
+        assert _same(f'gradient of {name}', gradient, whole[f'gradient of {name}']), name
 
 
 def test_live_exponents_do_not_change_an_update_in_float32() -> None:

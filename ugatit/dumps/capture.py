@@ -73,7 +73,7 @@ def capture(translate: Translator, policy: Policy, images: np.ndarray, layers: s
     with tf.device(translate.device):
         network(tf.constant(images, tf.float32), Call(tap=tap))
     if not found:
-        raise UserError(f'No tensor\'s name matches --layers={layers}; names look like {seen[2]} and {seen[-1]}.')
+        raise UserError(f"No tensor's name matches --layers={layers}; names look like {seen[2]} and {seen[-1]}.")
     return Capture(network.scope, policy, tuple(found))
 
 

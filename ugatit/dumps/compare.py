@@ -37,13 +37,15 @@ class Comparison:
 
     def to_json(self) -> Dict[str, object]:
         """Plain data; NaN is null and infinity a text, because JSON has neither."""
-        return _jsonable({
-            'verdict': dataclasses.asdict(self.verdict),
-            'left': _graph_json(self.matching.left),
-            'right': _graph_json(self.matching.right),
-            'rows': [row.to_json() for row in self.rows],
-            'failures': list(self.failures),
-        })
+        return _jsonable(
+            {
+                'verdict': dataclasses.asdict(self.verdict),
+                'left': _graph_json(self.matching.left),
+                'right': _graph_json(self.matching.right),
+                'rows': [row.to_json() for row in self.rows],
+                'failures': list(self.failures),
+            }
+        )
 
 
 class Silent:

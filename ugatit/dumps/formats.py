@@ -1,8 +1,8 @@
 """Ascend's storage formats by number, turned into NHWC, HWCN (kernels) or ND, padding removed.
 
-    NC1HWC0    [N, C1, H, W, C0]         C = C1 * C0 cut
-    FRACTAL_NZ [..., N1, M1, M0, N0]     M = M1 * M0, N = N1 * N0 cut
-    FRACTAL_Z  [C1 * H * W, N1, N0, C0]  kernels: [H, W, C, N]
+NC1HWC0    [N, C1, H, W, C0]         C = C1 * C0 cut
+FRACTAL_NZ [..., N1, M1, M0, N0]     M = M1 * M0, N = N1 * N0 cut
+FRACTAL_Z  [C1 * H * W, N1, N0, C0]  kernels: [H, W, C, N]
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def to_layout(
     if number == NCDHW and len(shape) == 5:
         return plain(stored.transpose(0, 2, 3, 4, 1))
     if number in FORMAT_NAMES and number not in (NCHW, NHWC, ND, HWCN, NDHWC, NCDHW, DHWCN, 34, 35):
-        raise UserError(f'{format_name(number)} cannot be unpacked; convert the file with the vendor\'s tool')
+        raise UserError(f"{format_name(number)} cannot be unpacked; convert the file with the vendor's tool")
     return plain(stored)
 
 

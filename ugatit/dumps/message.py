@@ -1,8 +1,8 @@
 """The header of an Ascend dump file: the message `toolkit.dumpdata.DumpData` (ASCEND data types and formats by number).
 
-    DumpData  1 version  2 dump_time  3 output*  4 input*  5 buffer*  6 op_name  7 attr*  8 space*
-    OpOutput  1 data_type  2 format  3 shape  4 original_op  5 data  6 size  7 original_shape  8 sub_format  9 address
-    OpInput   1 data_type  2 format  3 shape  4 data  5 size  6 original_shape  7 sub_format  8 address ..
+DumpData  1 version  2 dump_time  3 output*  4 input*  5 buffer*  6 op_name  7 attr*  8 space*
+OpOutput  1 data_type  2 format  3 shape  4 original_op  5 data  6 size  7 original_shape  8 sub_format  9 address
+OpInput   1 data_type  2 format  3 shape  4 data  5 size  6 original_shape  7 sub_format  8 address ..
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """What a dump file's name says; every form that the vendor documents.
 
-    Conv2D.generator_B_conv_conv2d_Conv2D.12.3.1629880658123456               TYPE.NAME.TASK.STREAM.TIME
-    Conv2D.generator_B_conv_conv2d_Conv2D.12.1629880658123456                 without the stream
-    Add.x.0.3.1673383728093446.4.1.0.0                                        FFTS+: context, thread, device, and more
-    ...output.0.npy   ...output.0.NHWC.npy   ...output.0.1,64,64,3_float16_NHWC.bin   converted
-    generator_B_conv_conv2d_Conv2D.0.1629880658.npy                           NAME.OUTPUT.TIME of a CPU or GPU
-    Opdebug.Node_OpDebug.5.3.1629880658123456                                 overflow record
-    1629880658123456789                                                       real name in mapping.csv beside it
+Conv2D.generator_B_conv_conv2d_Conv2D.12.3.1629880658123456               TYPE.NAME.TASK.STREAM.TIME
+Conv2D.generator_B_conv_conv2d_Conv2D.12.1629880658123456                 without the stream
+Add.x.0.3.1673383728093446.4.1.0.0                                        FFTS+: context, thread, device, and more
+...output.0.npy   ...output.0.NHWC.npy   ...output.0.1,64,64,3_float16_NHWC.bin   converted
+generator_B_conv_conv2d_Conv2D.0.1629880658.npy                           NAME.OUTPUT.TIME of a CPU or GPU
+Opdebug.Node_OpDebug.5.3.1629880658123456                                 overflow record
+1629880658123456789                                                       real name in mapping.csv beside it
 """
 
 from __future__ import annotations

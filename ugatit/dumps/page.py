@@ -149,7 +149,7 @@ def _sheet(comparison: Comparison) -> str:
         for i, row in enumerate(comparison.rows)
     ]
     return (
-        f'<h2>The sheet</h2><details><summary>All {len(lines)} rows, with the analyser\'s columns</summary>'
+        f"<h2>The sheet</h2><details><summary>All {len(lines)} rows, with the analyser's columns</summary>"
         f'<div class="wide"><table><tr>{head}</tr>{"".join(lines)}</table></div></details>'
     )
 

@@ -34,11 +34,9 @@ def l1(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     return tf.reduce_mean(tf.abs(x - y))
 
 
-def cam_loss(source: Optional[tf.Tensor], non_source: Optional[tf.Tensor]) -> tf.Tensor:
-    """BCE(source -> 1) + BCE(non_source -> 0); logits [N, 2]. 0 without CAM."""
-    if source is None or non_source is None:
-        return tf.zeros([])
-    return cross_entropy_to(1.0, source) + cross_entropy_to(0.0, non_source)
+def cam_loss(target: float, logits: Optional[tf.Tensor]) -> tf.Tensor:
+    """BCE(logits -> target), logits [N, 2]; 0 without CAM. Target 1: to be translated, 0: already in the domain."""
+    return tf.zeros([]) if logits is None else cross_entropy_to(target, logits)
 
 
 def l2(variables: Mapping[str, tf.Variable], scale: float) -> tf.Tensor:

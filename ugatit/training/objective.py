@@ -5,7 +5,8 @@ A letter names the generator and the discriminator of that domain; in the cycle 
     G_A_gan       generator_A's fakes (b2a) before discriminator_A; weighted, like every term below
     G_A_cycle     domain B's reconstruction: B -> A -> B against B, the cycle that starts with generator_A
     G_A_identity  generator_A on A against A
-    G_A_cam       generator_A's CAM logits: on B (to be translated) to 1, on A (already there) to 0
+    G_A_cam       generator_A's CAM logits: on B (to be translated) to 1, on A (already there) to 0;
+                  the sum of G_A_cam_fake and G_A_cam_identity (these two names are ours)
     G_A_loss      the sum of these four; G_B_* with the letters exchanged
     D_A_loss      discriminator_A: D_A_gan + D_A_penalty (these two names are ours)
     reg_generator, reg_discriminator    the L2 terms
@@ -22,8 +23,9 @@ import tensorflow as tf
 from ugatit.errors import UserError
 from ugatit.nn.call import Call
 from ugatit.nn.discriminator import Discriminator, DiscriminatorOutput
+from ugatit.nn.generator import Generator
 from ugatit.training.losses import GAN_LOSSES, GanLoss, cam_loss, l1, l2, over
-from ugatit.training.networks import Fakes, Networks, Returns, call_together, trainable_of
+from ugatit.training.networks import Fakes, Networks, call_together, trainable_of
 from ugatit.training.penalty import PenaltyNoise, gradient_penalty
 
 Losses = Dict[str, tf.Tensor]
@@ -92,35 +94,36 @@ def _judge_both(gan: GanLoss, real: DiscriminatorOutput, fake: DiscriminatorOutp
     return on_logits + over(gan.real, real.cam_logits) + over(gan.fake, fake.cam_logits)
 
 
-def generator_losses(
-    objective: Objective,
-    networks: Networks,
-    images_a: tf.Tensor,
-    images_b: tf.Tensor,
-    fakes: Fakes,
-    returns: Returns,
-    call: Call,
-) -> Losses:
-    """Losses of both generators for what they made of images_a and images_b; `call` is the discriminators'."""
-    judged_a = networks.discriminator_a(fakes.a.image, call)
-    judged_b = networks.discriminator_b(fakes.b.image, call)
-    losses: Losses = {
-        'G_A_gan': objective.adversarial * _judge_fake(objective.gan, judged_a),
-        'G_A_cycle': objective.cycle * l1(returns.cycle_b.image, images_b),
-        'G_A_identity': objective.identity * l1(returns.identity_a.image, images_a),
-        'G_A_cam': objective.cam * cam_loss(fakes.a.cam_logits, returns.identity_a.cam_logits),
-        'G_B_gan': objective.adversarial * _judge_fake(objective.gan, judged_b),
-        'G_B_cycle': objective.cycle * l1(returns.cycle_a.image, images_a),
-        'G_B_identity': objective.identity * l1(returns.identity_b.image, images_b),
-        'G_B_cam': objective.cam * cam_loss(fakes.b.cam_logits, returns.identity_b.cam_logits),
-    }
-    for domain in ('A', 'B'):
-        terms = ('gan', 'cycle', 'identity', 'cam')
-        losses[f'G_{domain}_loss'] = tf.add_n([losses[f'G_{domain}_{term}'] for term in terms])
-    losses['reg_generator'] = l2(trainable_of(networks.generators), objective.l2)
-    losses['Generator_loss'] = losses['G_A_loss'] + losses['G_B_loss'] + losses['reg_generator']
+def fake_losses(objective: Objective, networks: Networks, fakes: Fakes, call: Call) -> Losses:
+    """What depends on the fakes, or on weights alone; `call` is how the discriminators are called."""
+    losses: Losses = {'reg_generator': l2(trainable_of(networks.generators), objective.l2)}
+    for domain, fake, judge in (('A', fakes.a, networks.discriminator_a), ('B', fakes.b, networks.discriminator_b)):
+        judged = judge(fake.image, call)
+        on_logits, on_cam = (over(objective.gan.generator, x) for x in (judged.logits, judged.cam_logits))
+        losses[f'G_{domain}_gan'] = objective.adversarial * (on_logits + on_cam)
+        losses[f'G_{domain}_cam_fake'] = objective.cam * cam_loss(1.0, fake.cam_logits)
     return losses
 
 
-def _judge_fake(gan: GanLoss, fake: DiscriminatorOutput) -> tf.Tensor:
-    return over(gan.generator, fake.logits) + over(gan.generator, fake.cam_logits)
+def home_losses(
+    objective: Objective, domain: str, generator: Generator, images: tf.Tensor, away: tf.Tensor, call: Call
+) -> Losses:
+    """What comes home: the generator of `domain` on the fakes `away` that were made from `images`, and on `images`."""
+    cycle, identity = call_together(generator, [away, images], call)
+    other = {'A': 'B', 'B': 'A'}[domain]
+    return {
+        f'G_{other}_cycle': objective.cycle * l1(cycle.image, images),
+        f'G_{domain}_identity': objective.identity * l1(identity.image, images),
+        f'G_{domain}_cam_identity': objective.cam * cam_loss(0.0, identity.cam_logits),
+    }
+
+
+def generator_totals(parts: Losses) -> Losses:
+    """`parts` (fake_losses and both home_losses) completed to all official names."""
+    losses = dict(parts)
+    for domain in ('A', 'B'):
+        losses[f'G_{domain}_cam'] = parts[f'G_{domain}_cam_fake'] + parts[f'G_{domain}_cam_identity']
+        terms = ('gan', 'cycle', 'identity', 'cam')
+        losses[f'G_{domain}_loss'] = tf.add_n([losses[f'G_{domain}_{term}'] for term in terms])
+    losses['Generator_loss'] = losses['G_A_loss'] + losses['G_B_loss'] + losses['reg_generator']
+    return losses

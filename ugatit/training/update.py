@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Callable, Mapping, NamedTuple, Optional
+from typing import Callable, List, Mapping, NamedTuple, Optional
 
 import tensorflow as tf
 
 from ugatit.nn.call import Call, SingularVectors
-from ugatit.training.networks import Fakes, Networks, advance_power_iterations, make_fakes, make_returns
-from ugatit.training.objective import Losses, Objective, discriminator_losses, generator_losses
+from ugatit.nn.generator import Generator
+from ugatit.training.networks import Fakes, Networks, advance_power_iterations, make_fakes, trainable_of
+from ugatit.training.objective import (
+    Losses,
+    Objective,
+    discriminator_losses,
+    fake_losses,
+    generator_totals,
+    home_losses,
+)
 from ugatit.training.optimiser import Optimisers
 from ugatit.training.penalty import Noise, stateless_noise
 
@@ -61,23 +69,47 @@ def _nothing(fakes: Fakes) -> Losses:
 
 
 def update_generators(training: Training, batch: Batch, meanwhile: Callable[[Fakes], Losses] = _nothing) -> Losses:
-    """Translations, one power iteration, losses, gradients, Adam.
+    """Fakes, cycles and identities, one power iteration, losses, gradients, Adam.
 
     `meanwhile` runs when the fakes are there: in a fused step it updates the discriminators on them, and its losses are
     returned with the generators', which are judged by the discriminators as they are afterwards.
+
+    The way home (cycle and identity) of each domain is differentiated at once and its activations dropped before the
+    next; its slope at the fake joins the fakes' own gradient in the end. Autodiff over the whole sum gives the same
+    but holds the activations of six pictures instead of four.
     """
     networks, adam = training.networks, training.optimisers.generators
-    images, variables = (batch.images_a, batch.images_b), list(adam.variables_trained.values())
+    variables = list(adam.variables_trained.values())
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(variables)
-        fakes = make_fakes(networks, *images, training.call())
+        fakes = make_fakes(networks, batch.images_a, batch.images_b, training.call())
         with tape.stop_recording():
             earlier = meanwhile(fakes)
+            home_a = _way_home(training, 'A', networks.generator_a, batch.images_a, fakes.b.image)
+            with tf.control_dependencies(home_a.slopes):
+                home_b = _way_home(training, 'B', networks.generator_b, batch.images_b, fakes.a.image)
             call = training.call(advance_power_iterations(networks))
-        returns = make_returns(networks, *images, fakes, training.call())
-        losses = generator_losses(training.objective, networks, *images, fakes, returns, call)
-    adam.apply(tape.gradient(losses['Generator_loss'], variables), batch.learning_rate)
-    return {**earlier, **losses}
+        parts = fake_losses(training.objective, networks, fakes, call)
+        ends = [tf.add_n(list(parts.values())), fakes.b.image, fakes.a.image]
+    from_ends = [tf.ones([]), home_a.slopes[-1], home_b.slopes[-1]]
+    slopes = tape.gradient(ends, variables, output_gradients=from_ends)
+    at_home = home_b.slopes[:-1] + home_a.slopes[:-1]  # generator_B comes first
+    adam.apply([slope + other for slope, other in zip(slopes, at_home)], batch.learning_rate)
+    return {**earlier, **generator_totals({**parts, **home_a.losses, **home_b.losses})}
+
+
+class _Home(NamedTuple):
+    losses: Losses
+    slopes: List[tf.Tensor]  # of the generator's variables in order; last that of the fake
+
+
+def _way_home(training: Training, domain: str, generator: Generator, images: tf.Tensor, away: tf.Tensor) -> _Home:
+    watched = [*trainable_of([generator]).values(), away]
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(watched)
+        losses = home_losses(training.objective, domain, generator, images, away, training.call())
+        total = tf.add_n(list(losses.values()))
+    return _Home(losses, tape.gradient(total, watched))
 
 
 def update_both(training: Training, batch: Batch) -> Losses:

@@ -13,8 +13,8 @@ from ugatit.errors import UserError
 
 FLAGS = CommandFlags(
     'diagnose.py compare',
-    'Compares two dumps with the vendor\'s measures, in constant memory, and names the first operator that went wrong'
-    ' with its inputs\' state. Each side may be an NPU\'s binary dump, one converted to .npy or .bin, or the .npy files'
+    "Compares two dumps with the vendor's measures, in constant memory, and names the first operator that went wrong"
+    " with its inputs' state. Each side may be an NPU's binary dump, one converted to .npy or .bin, or the .npy files"
     ' of a CPU or GPU.',
     examples=(
         'python diagnose.py compare --left=npu_dump --right=tensorflow_npy --csv=result.csv --html=result.html',
@@ -37,7 +37,7 @@ FLAGS.number('max_error_above', None, 'largest absolute error that is accepted',
 FLAGS.boolean('fail_on_overflow', False, 'no float16 output may reach 65504')
 FLAGS.group('Output')
 FLAGS.whole_number('top', 10, 'rows of the summary, the worst first', at_least=0)
-FLAGS.path('csv', None, 'write the vendor\'s sheet here', value='FILE')
+FLAGS.path('csv', None, "write the vendor's sheet here", value='FILE')
 FLAGS.path('json', None, 'write everything here, machine-readable', value='FILE')
 FLAGS.path('html', None, 'write a page with the divergence along the network here', value='FILE')
 FLAGS.boolean('resume', False, 'go on where an interrupted comparison with the same --csv, --json or --html stopped')
