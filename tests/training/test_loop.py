@@ -211,7 +211,7 @@ def test_a_second_signal_leaves_at_once() -> None:
 def test_an_official_run_continues(
     golden: pathlib.Path, data: pathlib.Path, tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The official code's checkpoint after three steps, without our JSON: steps four and five, under the next numbers."""
+    """The official code's checkpoint after three steps, without our JSON: steps four and five follow."""
     shutil.copytree(golden / 'checkpoints' / 'train_light_i32_c3_d4', tmp_path / 'checkpoints')
     settings = make_settings({'image_size': 32, 'ch': 3, 'n_res': 4})
     assert run(settings, data, tmp_path, _signal_at(5)) == 128 + signal.SIGTERM
