@@ -43,7 +43,7 @@ TRAINING_SLOT = 1e-3
 # Rounding may fall on either side of a ReLU's or L1's kink: so many draws of 1e-6 input noise are tried, and a
 # deviation may be this many times as large as what one of them does.
 KINK_DRAWS = 5
-KINK_FACTOR = 2.0
+KINK_FACTOR = 4.0
 # A unit vector after power iterations, and a picture in [-1, 1]: float32 sums in another order, three steps long.
 TRAINING_SINGULAR_VECTOR = 1e-5
 TRAINING_FAKE = 1e-4
