@@ -18,7 +18,7 @@ REMEDIES = (
     '--config.model.light=True (a fifth of the weights), a smaller --config.model.ch (32: a quarter), or a smaller'
     ' --config.model.image_size (128: a quarter)'
 )
-# Fitted to the peak of compiled steps of light models on a CPU at 128 pixels: 2.5 GB in all for ch 32, 5.8 GB for ch 64.
+# Fitted to the peak of compiled steps of light models on a CPU at 128 pixels: 2.5 GB for ch 32, 5.8 GB for ch 64.
 # Tensors that one generator call holds at its peak, in units of image_size^2 * ch values, without and per n_res:
 _PER_PICTURE, _PER_BLOCK = 60.0, 7.5
 _GRADIENTS = 3  # copies of the larger pair's weights: gradients, their sums, kernels divided by their spectral norm
