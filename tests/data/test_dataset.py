@@ -52,7 +52,7 @@ PINNED_NUMBERS = [669, 480, 943, 319]
 
 
 def test_about_half_of_the_pictures_are_changed_within_one_run() -> None:
-    """The official code decides once per run; E13 in the list of users' troubles."""
+    """The official code decides once per run and domain: all of its pictures are augmented, or none is."""
     picture = np.random.RandomState(0).randint(0, 256, [16, 16, 3]).astype(np.uint8)
     changed = [not np.array_equal(augment(picture, random_state(0, step)), picture) for step in range(400)]
     assert 160 < sum(changed) < 240

@@ -54,6 +54,7 @@ def test_a_folder_with_everything(command, tmp_path: pathlib.Path, photos: Calla
     assert found['counts'] == {'done': 3, 'failed': 1, 'ignored': 1} and found['exit_code'] == 1
     assert [entry['outcome'] for entry in found['inputs']] == ['done', 'done', 'done', 'failed', 'ignored']
     assert found['model']['network'] == 'generator_B' and found['model']['step'] == 5
+    assert found['model']['variants'] == 'default' and found['model']['variants_table'] is None
 
 
 def test_a_second_run_replaces_the_first_and_is_bit_equal(command, tmp_path, photos: Callable, capsys) -> None:
@@ -104,12 +105,20 @@ def test_weights_that_give_nan_write_no_picture(tmp_path, photos: Callable, monk
 
 def test_variants_are_shown_and_calibrated(command, tmp_path: pathlib.Path, photos: Callable, capsys) -> None:
     photos('a.png', 'b.png')
-    assert _infer(*command, tmp_path / 'in', '--variants=batch_swap', '--ranges=auto') == 0
+    report = tmp_path / 'report.json'
+    words = ['--variants=batch_swap', '--ranges=auto', f'--json={report}']
+    assert _infer(*command, tmp_path / 'in', *words) == 0
     stderr = capsys.readouterr().err
     assert 'variants batch_swap: ' in stderr and re.search(r'^norm:', stderr, re.MULTILINE)
     assert re.search(r'running statistics of \d+ layers measured on 2 pictures', stderr)
     assert 'come from the first call' not in stderr
     assert 'discriminator' not in stderr.split('variants batch_swap')[1].split('model:')[0]
+    model = json.loads(report.read_text())['model']
+    assert model['variants'] == 'batch_swap'
+    table = model['variants_table']
+    assert all(layer.startswith('generator_B/') for layer in table)
+    assert table['generator_B/ins_norm'] == {'norm': 'batch', 'statistics': 'plain'}
+    assert table['generator_B/conv'] == {'guard': 'planned'}
 
 
 def test_without_anything_named(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:

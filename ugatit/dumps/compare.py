@@ -17,6 +17,7 @@ from ugatit.dumps.table import Row, alone_rows, row_of
 from ugatit.dumps.tree import DumpGraph, Tree
 from ugatit.dumps.verdict import DEFAULT_LIMITS, Limits, Verdict, judge
 from ugatit.errors import UserError
+from ugatit.inference.progress import Silent
 
 _MOST_THREADS = 4
 Progress = Callable[[Sequence[Pair], str], ContextManager]  # ugatit.cli.progress.Progress, or `Silent`
@@ -46,22 +47,6 @@ class Comparison:
                 'failures': list(self.failures),
             }
         )
-
-
-class Silent:
-    """The progress that shows nothing."""
-
-    def __init__(self, items: Sequence[Pair] = (), noun: str = '') -> None:
-        pass
-
-    def __enter__(self) -> Silent:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def advance(self, count: int = 1) -> None:
-        """Nothing."""
 
 
 def compare(

@@ -11,8 +11,9 @@ from ugatit.inference.inputs import Found
 from ugatit.inference.model import ModelChoice, log_variants, model_line
 from ugatit.inference.outputs import Assignment
 from ugatit.inference.planned import load_planned, read_plan
+from ugatit.inference.progress import Silent
 from ugatit.inference.report import make_report, write_report
-from ugatit.inference.run import Outcome, ProgressBar, Silent, translate_pictures
+from ugatit.inference.run import Outcome, ProgressBar, translate_pictures
 from ugatit.inference.settings import Settings
 
 _log = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from ugatit.nn.architecture import GENERATOR_OF_DIRECTION, Architecture
 from ugatit.nn.blueprint import check_variants
 from ugatit.nn.presets import load_variants
 from ugatit.nn.rules import Variants
-from ugatit.nn.table import variants_table
+from ugatit.nn.table import Table, variants_table
 from ugatit.ranges import RangePlan
 from ugatit.translate import CALIBRATION_PICTURES, Translator, load
 
@@ -50,18 +50,19 @@ class ModelChoice:
 
     def describe(self, translate: Translator) -> Dict[str, Any]:
         """For the report, and in one line for the log."""
-        architecture = translate.architecture
+        architecture, network = translate.architecture, GENERATOR_OF_DIRECTION[self.direction]
         return {
             'checkpoint': None if self.location is None else os.fspath(self.location.prefix),
             'step': None if self.location is None else self.location.step,
             'direction': self.direction,
-            'network': GENERATOR_OF_DIRECTION[self.direction],
+            'network': network,
             'kind': 'light' if architecture.light else 'full',
             'ch': architecture.ch,
             'image_size': translate.image_size,
             'precision': self.precision,
             'overflow': self.overflow,
             'variants': self.variants.name,
+            'variants_table': resolved_variants(self.variants, architecture, network),
             'device': translate.device,
         }
 
@@ -113,11 +114,18 @@ def model_line(described: Dict[str, Any]) -> str:
     return 'model: ' + ', '.join(parts)
 
 
+def resolved_variants(variants: Variants, architecture: Architecture, network: str) -> Optional[Table]:
+    """The network's layers: layer -> setting -> variant; None where everything is as in the paper."""
+    if variants.name == 'default':
+        return None
+    return {name: row for name, row in check_variants(architecture, variants).items() if name.startswith(network)}
+
+
 def log_variants(variants: Variants, architecture: Architecture, network: str) -> None:
     """Prints the resolved table of the network, unless everything is as in the paper."""
-    if variants.name == 'default':
+    layers = resolved_variants(variants, architecture, network)
+    if layers is None:
         return
-    layers = {name: row for name, row in check_variants(architecture, variants).items() if name.startswith(network)}
     _log.info('variants %s: %s\n%s', variants.name, variants.summary, variants_table(layers))
 
 

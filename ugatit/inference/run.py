@@ -19,6 +19,7 @@ import numpy as np
 from ugatit.errors import UserError
 from ugatit.inference.inputs import Input, Prepared, prepare
 from ugatit.inference.outputs import OutputFiles
+from ugatit.inference.progress import Silent
 from ugatit.inference.results import Result, Small, write_result
 from ugatit.inference.settings import Settings
 from ugatit.translate import Translator
@@ -28,7 +29,7 @@ _log = logging.getLogger(__name__)
 _MOST_THREADS = 4  # decoding is mostly waiting and C code; more would only compete with the network
 
 Job = Tuple[Input, OutputFiles]
-ProgressBar = Callable[[Sequence[Any], str], ContextManager[Any]]  # ugatit.cli.progress.Progress, or `silent`
+ProgressBar = Callable[[Sequence[Any], str], ContextManager[Any]]  # ugatit.cli.progress.Progress, or `Silent`
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,22 +56,6 @@ class Shown(NamedTuple):
     outcome: Outcome
     original: Optional[np.ndarray]
     small: Optional[Small]
-
-
-class Silent:
-    """The progress bar that shows nothing."""
-
-    def __init__(self, items: Sequence[Any] = (), noun: str = '') -> None:
-        pass
-
-    def __enter__(self) -> Silent:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def advance(self, count: int = 1) -> None:
-        """Nothing."""
 
 
 def translate_pictures(

@@ -29,6 +29,7 @@ class Registry:
     variants: Dict[str, Dict[str, str]] = dataclasses.field(default_factory=dict)  # layer -> setting -> variant
     members: Dict[str, List[Member]] = dataclasses.field(default_factory=dict)  # range group -> its layers
     fold_rules: List[FoldRule] = dataclasses.field(default_factory=list)
+    tensors: Dict[str, Any] = dataclasses.field(default_factory=dict)  # tensor -> Membership, once it was asked for
     running: Dict[str, Any] = dataclasses.field(default_factory=dict)  # layers with running statistics
 
 
@@ -40,7 +41,7 @@ class Build:
     scaling: Scaling = UNPLANNED
     variants: Variants = DEFAULT_VARIANTS
     factory: VariableFactory = dataclasses.field(default_factory=seeded)
-    pad_mode: str = 'mirror'  # how reflect padding is computed, see layers.reflect_pad
+    pad_mode: str = 'mirror'  # how reflect padding is computed, see ugatit.nn.pad
     registry: Registry = dataclasses.field(default_factory=Registry)
 
     def variable(self, name: str, shape: List[int], initial: Initial, trainable: bool = True) -> tf.Variable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
 import tensorflow as tf
 
@@ -59,4 +59,3 @@ class Call:
 
 
 PLAIN_CALL = Call()
-GroupPair = Tuple[Optional[str], Optional[str]]

@@ -1,4 +1,4 @@
-"""The class activation map: one weight per channel, shared by average and max pooling (UGATIT.md, `CAM`)."""
+"""The class activation map: one weight per channel, shared by average and max pooling."""
 
 from __future__ import annotations
 

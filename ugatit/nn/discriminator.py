@@ -1,4 +1,4 @@
-"""The discriminator (UGATIT.md, `Discriminator`): a local and a global branch, each with a CAM of its own."""
+"""The discriminator: a local and a global branch, each with a CAM of its own."""
 
 from __future__ import annotations
 

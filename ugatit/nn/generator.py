@@ -1,4 +1,4 @@
-"""The generator (UGATIT.md, `Generator`; paper section 2.1): encoder with CAM, MLP, AdaLIN decoder."""
+"""The generator (paper section 2.1): encoder with CAM, MLP, AdaLIN decoder."""
 
 from __future__ import annotations
 
@@ -41,7 +41,16 @@ class Generator(Network):
         super().__init__(architecture, scope, build or Build())
         a, ch, features, build = architecture, architecture.ch, architecture.features, self.build
 
-        def conv(layer: str, inputs: int, outputs: int, kernel: int, stride: int, pad: int, reads, writes=None) -> Conv:
+        def conv(
+            layer: str,
+            inputs: int,
+            outputs: int,
+            kernel: int,
+            stride: int,
+            pad: int,
+            reads: Optional[str],
+            writes: Optional[str] = None,
+        ) -> Conv:
             return Conv(
                 build, f'{scope}/{layer}', inputs, outputs, kernel, stride, pad, reads=reads, writes=writes or layer
             )

@@ -90,7 +90,7 @@ class Kernel(tf.Module):
 
 
 class Conv(tf.Module):
-    """Reflect pad, convolution, bias, guard (UGATIT.md, `conv`)."""
+    """Reflect pad, convolution, bias, guard: `conv` of the official code."""
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 
 def margins(kernel: int, stride: int, pad: int) -> Tuple[int, int]:
-    """Pixels before (top, left) and after (bottom, right); the official rule (UGATIT.md, `conv`).
+    """Pixels before (top, left) and after (bottom, right); the rule of the official code's `conv`.
 
     A stride-2 3x3 convolution with pad 1 pads 1 before and 0 after.
     """

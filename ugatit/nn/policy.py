@@ -15,7 +15,7 @@ OVERFLOWS: Tuple[str, str] = ('ieee', 'saturate')
 
 @dataclasses.dataclass(frozen=True)
 class Policy:
-    """Formats of the three kinds of values (DESIGN.md section 3), and what overflow does.
+    """Formats of the three kinds of values, and what overflow does.
 
     Values travel as float32 tensors and are rounded at operation borders (`native=False`, the emulation: operands and
     results in the format, accumulation in float32), or are cast to the format and computed there (`native=True`, for
@@ -74,7 +74,7 @@ PRECISIONS: Tuple[str, ...] = tuple(_FORMATS)
 
 
 def make_policy(precision: str = 'float32', overflow: str = 'ieee', native: bool = False) -> Policy:
-    """The policy of DESIGN.md's table with this name; raises UserError that lists the legal names.
+    """The policy with this name; raises UserError that lists the legal names.
 
     Args:
         precision: one of PRECISIONS.

@@ -1,4 +1,4 @@
-"""Range exponents: stored = true * 2**-e per range group, live, folded, or not at all (DESIGN.md section 2)."""
+"""Range exponents: stored = true * 2**-e per range group, live, folded, or not at all (docs/float16.md)."""
 
 from __future__ import annotations
 

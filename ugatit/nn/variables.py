@@ -39,7 +39,7 @@ def named_variable(name: str, value: tf.Tensor, trainable: bool) -> tf.Variable:
 
 
 def seeded(seed: int = 0) -> VariableFactory:
-    """A factory that initialises as the official code does (UGATIT.md, Initialisers), reproducibly."""
+    """A factory that initialises as the official code does, reproducibly."""
 
     def factory(name: str, shape: Sequence[int], initial: Initial, trainable: bool) -> tf.Variable:
         return named_variable(name, initial(name, shape, seed), trainable)

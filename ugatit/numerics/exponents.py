@@ -6,6 +6,8 @@ on CPU in 2.6.5 and in 2.21 alike (an optimised-away multiplication by one is th
 
 from __future__ import annotations
 
+from typing import Callable, Tuple
+
 import numpy as np
 import tensorflow as tf
 
@@ -46,7 +48,7 @@ def scale_by_pow2(x: tf.Tensor, e: tf.Tensor) -> tf.Tensor:
         return x * pow2(e)
 
     @tf.custom_gradient
-    def scaled(value: tf.Tensor):
+    def scaled(value: tf.Tensor) -> Tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
         return _add_to_exponent(value, e), lambda upstream: scale_by_pow2(upstream, e)
 
     return scaled(x)

@@ -6,6 +6,8 @@ it passes unchanged everywhere, also where a value saturated or became zero.
 
 from __future__ import annotations
 
+from typing import Callable, Tuple
+
 import numpy as np
 import tensorflow as tf
 
@@ -48,7 +50,7 @@ def round_to(x: tf.Tensor, fmt: Format, overflow: str = 'ieee') -> tf.Tensor:
     rounding = _round_float16 if fmt is FLOAT16 else _round_bits
 
     @tf.custom_gradient
-    def straight_through(value: tf.Tensor):
+    def straight_through(value: tf.Tensor) -> Tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
         # A cast's own gradient would be rounded to float16 too, a bitcast's is None.
         return rounding(value, fmt, overflow), lambda upstream: upstream
 

@@ -61,7 +61,8 @@ def main(options: Any) -> int:
         image_size=options.image_size,
     )
     pictures = read_pictures(options.input, translate.image_size, options.pictures)
-    translate.calibrate(pictures.images) if translate.uncalibrated else None
+    if translate.uncalibrated:
+        translate.calibrate(pictures.images)
     captured = capture(translate, translate.policy, pictures.images, options.layers)
     if options.as_npu:
         from ugatit.dumps.fake_npu import write_tree

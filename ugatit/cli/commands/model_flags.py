@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import pathlib
-from typing import Any, List, Optional, Tuple
+from typing import Any, Optional, Tuple
 
 from ugatit.cli.flags import CommandFlags
 from ugatit.errors import UserError
@@ -49,9 +48,3 @@ def write_json(path: Optional[str], value: Any) -> None:
         from ugatit.data.convert import write_file
 
         write_file(path, (json.dumps(value, indent=1) + '\n').encode())
-
-
-def per_direction(path: str, direction: str, chosen: List[str]) -> pathlib.Path:
-    """The file itself, or with the direction in its name where there are several."""
-    file = pathlib.Path(path)
-    return file if len(chosen) == 1 else file.with_name(f'{file.stem}_{direction}{file.suffix}')
