@@ -22,6 +22,7 @@ from tests.data import odd_files as odd
 from tests.inference.tiny import SIZE, share_models, write_tiny
 from ugatit.cli.main import run
 from ugatit.data.convert import to_float
+from ugatit.data.dataset import Loading
 from ugatit.data.decode import decode_file
 from ugatit.data.resize import resize
 from ugatit.inference.inputs import find_inputs, prepare
@@ -239,7 +240,9 @@ def test_odd_pictures_just_work(place: Place, case: str, capsys: pytest.CaptureF
     }  # fmt: skip
     (source,) = find_inputs([str(path.parent)]).inputs
     expected = to_float(resize(decode_file(path).pixels, SIZE, 'stretch').pixels)
-    assert np.array_equal(prepare(source, SIZE, Settings()).square, expected)
+    square = prepare(source, SIZE, Settings()).square
+    assert np.array_equal(square, expected)
+    assert np.array_equal(to_float(Loading(SIZE).load(path)), square)  # training rounds to uint8: no change here
 
 
 def test_one_oversized_picture_does_not_stop_the_others(place: Place, capsys: pytest.CaptureFixture) -> None:

@@ -33,8 +33,8 @@ def test_float32_keeps_every_bit_and_float16_loses_the_picture(stressed: tuple, 
     wanted = load(folder)(images).image
     saturated = load(folder, precision='mixed_float16', overflow='saturate')(images).image
     healthy = load(folder, 'b2a', precision='mixed_float16', overflow='saturate')(images).image
-    assert np.abs(saturated - wanted).max() > 0.5
-    assert np.abs(healthy - load(folder, 'b2a')(images).image).max() < 0.5  # the control
+    assert np.abs(saturated - wanted).max() > tolerances.DESTROYED_PICTURE
+    assert np.abs(healthy - load(folder, 'b2a')(images).image).max() < tolerances.DESTROYED_PICTURE  # the control
 
 
 def test_the_chosen_groups_reach_what_was_asked(stressed: tuple, images: np.ndarray) -> None:

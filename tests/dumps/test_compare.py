@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.dumps.made import npu_file, reference
-from tests.tolerances import DUMP_METRIC
+from tests.tolerances import DUMP_METRIC, DUMP_METRIC_RELATIVE
 from ugatit.dumps.capture import Capture, write_npy
 from ugatit.dumps.compare import Comparison, compare
 from ugatit.dumps.fake_npu import INITIAL, TRAINING, VALIDATION, npu_nodes, write_tree
@@ -122,7 +122,8 @@ def test_every_number_equals_float64(compared: Comparison, exact: Capture) -> No
         left = pair.left.open().array()
         wanted = reference(left, truths[pair.truth[0]])
         for key, value in wanted.items():
-            assert getattr(row.metrics, key) == pytest.approx(value, rel=1e-7, abs=DUMP_METRIC, nan_ok=True), (row, key)
+            wanted_value = pytest.approx(value, rel=DUMP_METRIC_RELATIVE, abs=DUMP_METRIC, nan_ok=True)
+            assert getattr(row.metrics, key) == wanted_value, (row, key)
 
 
 def test_what_the_npu_file_holds_is_what_was_stored(compared: Comparison, saturated: Capture) -> None:

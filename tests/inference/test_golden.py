@@ -39,5 +39,5 @@ def test_four_together_equal_four_alone(golden: pathlib.Path, tmp_path: pathlib.
     for name in NAMES:
         file = f'{pathlib.Path(name).stem}_a2b.npy'
         four, one, again = (np.load(tmp_path / folder / file) for folder in ('four', 'one', 'again'))
-        assert np.abs(four - one).max() <= tolerances.BATCH_RESULT
+        assert np.abs(four - one).max() <= tolerances.TOGETHER
         assert np.array_equal(one, again)

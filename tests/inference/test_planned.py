@@ -62,7 +62,18 @@ def test_auto_without_a_readable_picture_goes_on(
 
 
 def _range(name: str, reach: float, kind: str = 'result') -> TensorRange:
-    return TensorRange(name, kind, (1,), -reach, reach / 2, 0.0, 0.0, 0.0, (reach,), (0,) * 128)
+    return TensorRange(
+        name=name,
+        kind=kind,
+        shape=(1,),
+        min=-reach,
+        max=reach / 2,
+        mean=0.0,
+        rms=0.0,
+        overflow_share=float(reach > 65504),
+        subnormal_share=0.0,
+        amax_per_picture=(reach,),
+    )
 
 
 def test_the_line() -> None:

@@ -128,7 +128,9 @@ def test_a_wrong_policy_is_one_sentence_with_what_is_legal(arguments: tuple, wor
 def test_a_floor_has_float16s_bits_and_no_limit():
     floor = ALL.floor()
     x = tf.constant([1e9, 1.0 + 2.0**-11, 1e-9], tf.float32)
-    assert np.array_equal(floor.vector(x), floor.result(x)) and np.allclose(floor.vector(x), x, rtol=2.0**-11)
+    assert np.array_equal(floor.vector(x), floor.result(x)) and np.allclose(
+        floor.vector(x), x, rtol=tolerances.FLOAT16_UNIT_ROUNDOFF
+    )
     assert floor.vector(x).numpy()[1] == 1.0
     assert MIXED.floor().vector(x) is x and FLOAT32_POLICY.floor().operand(x) is x
     with pytest.raises(UserError, match='bfloat16'):

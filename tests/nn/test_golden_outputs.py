@@ -141,6 +141,9 @@ def test_discriminators(case: GoldenCase, golden: pathlib.Path):
             )
             for kind, value in _discriminator_outputs(exact).items():
                 _check_against_float64(kind, outputs[kind], value, noise[kind])
+            for name, value in exact.u_after.items():
+                u = discriminator.named_variables[name].numpy()
+                _check_against_float64('u_after', u, value, noise['u_after'])
             weights.update(exact.u_after)
 
 
@@ -198,7 +201,7 @@ def test_a_batch_of_four_equals_four_of_one(tag: str, golden: pathlib.Path):
         for kind, value in alone.items():
             found = _measured('batch of four against one', deviation(together[kind][i : i + 1], value))
             # Where these weights themselves are known to be noisier: two float32 results are apart by both distances.
-            assert found <= max(tolerances.BATCH_OF_ONE, 2 * noise[f'a2b/{kind}'])
+            assert found <= max(tolerances.TOGETHER, 2 * noise[f'a2b/{kind}'])
 
 
 def test_two_runs_give_the_same_bits_and_inference_leaves_u_alone(case: GoldenCase):
