@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Callable, Iterable, Sequence
 
 import numpy as np
@@ -45,10 +46,27 @@ def plan_ranges(
 ) -> RangePlan:
     """Chooses the exponents of one direction's generator from its profile; see `ugatit.ranges.planner`.
 
+    Args:
+        translate: the model that was profiled. If it has a plan in force already, the profile shows stored values, and
+            the new plan is the old one plus what is still missing.
+        profile: from `profile_ranges`.
+        headroom_bits: powers of two to leave below 65504.
+        fit_squares: also fit squared differences, for arithmetic that squares in float16.
+
     Raises:
-        UserError: a profile of another network.
+        UserError: no profile, or one of another network.
     """
+    if not isinstance(profile, RangeProfile):
+        raise UserError(f'A profile from ugatit.profile_ranges is expected, but {type(profile).__name__} arrived.')
     if profile.network != translate.generator.scope:
         raise UserError(f'A profile of {translate.generator.scope} is expected, but one of {profile.network} arrived;'
                         ' profile the same direction.')  # fmt: skip
-    return plan_network(translate.generator, profile, headroom_bits, fit_squares)
+    plan = plan_network(translate.generator, profile, headroom_bits, fit_squares)
+    return plan if translate.plan is None else _added(translate.plan, plan, profile.network)
+
+
+def _added(before: RangePlan, more: RangePlan, network: str) -> RangePlan:
+    """Both plans of one network, one on top of the other."""
+    groups = {**before.networks.get(network, {}), **more[network]}
+    total = {group: before.networks.get(network, {}).get(group, 0) + more[network].get(group, 0) for group in groups}
+    return dataclasses.replace(more, networks={network: total})

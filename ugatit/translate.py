@@ -59,10 +59,12 @@ class Translator:
 
     @property
     def architecture(self) -> Architecture:
+        """What was read off the checkpoint."""
         return self.generator.architecture
 
     @property
     def policy(self) -> Policy:
+        """The precision that calls compute in."""
         return self.generator.build.policy
 
     @property
@@ -197,6 +199,9 @@ def _load(
 ) -> Translator:
     if direction not in GENERATOR_OF_DIRECTION:
         raise UserError(f'direction must be one of {", ".join(GENERATOR_OF_DIRECTION)}, but {direction!r} arrived.')
+    if ranges is not None and not isinstance(ranges, RangePlan):
+        raise UserError(f'ranges must be a RangePlan or None, but {ranges!r} arrived; make one with ugatit.plan_ranges,'
+                        ' or read one with ugatit.RangePlan.load(path).')  # fmt: skip
     scope = GENERATOR_OF_DIRECTION[direction]
     runner = open_runner(device)
     if runner.native_float16:

@@ -31,12 +31,14 @@ class Network(tf.Module):
 
     def range_members(self) -> Dict[str, Membership]:
         """Every stored tensor's range group, found by tracing the network once on a symbolic picture (nothing runs)."""
-        members: Dict[str, Membership] = {}
-        size = self.architecture.image_size
-        tf.function(lambda x: self(x, Call(members=members)).image_or_logits).get_concrete_function(
-            tf.TensorSpec([None, size, size, 3], tf.float32)
-        )
-        return members
+        if not self.registry.tensors:
+            members: Dict[str, Membership] = {}
+            size = self.architecture.image_size
+            tf.function(lambda x: self(x, Call(members=members)).image_or_logits).get_concrete_function(
+                tf.TensorSpec([None, size, size, 3], tf.float32)
+            )
+            self.registry.tensors.update(members)
+        return dict(self.registry.tensors)
 
     def heatmap(self, x: tf.Tensor, call: Call, scope: str, group: Optional[str]) -> tf.Tensor:
         """Sum over channels, [N, h, w], true values.

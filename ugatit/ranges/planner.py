@@ -48,6 +48,9 @@ def plan_network(
         profile: `profile.measure` of the same network, unplanned.
         headroom_bits: powers of two to leave below 65504 for pictures that reach further than the calibration's.
         fit_squares: also fit squared differences, for hardware that squares in float16 (`plain` statistics there).
+
+    Raises:
+        UserError: layers of one range group disagree on whether they permit exponents.
     """
     permitted = permitted_groups(network.registry)
     problem = _problem(network, profile, FLOAT16.max_finite * 2.0**-headroom_bits, fit_squares)
@@ -84,8 +87,9 @@ def _tensors_of(rule: FoldRule, profile: RangeProfile) -> List[str]:
 
 def _fit_results(problem: Problem, exponents: Dict[str, int]) -> None:
     for group in exponents:
-        needed = [_bits_over(t.amax, problem.limit) / power for t, power in problem.results[group]]
-        exponents[group] = math.ceil(min(LARGEST_EXPONENT, max(0.0, *needed)))
+        finite = [(t, power) for t, power in problem.results[group] if math.isfinite(t.amax)]
+        needed = [_bits_over(t.amax, problem.limit) / power for t, power in finite]
+        exponents[group] = math.ceil(min(LARGEST_EXPONENT, max([0.0, *needed])))
 
 
 def _fit_operands(problem: Problem, exponents: Dict[str, int]) -> None:
@@ -95,10 +99,10 @@ def _fit_operands(problem: Problem, exponents: Dict[str, int]) -> None:
         changed = False
         for operand in problem.operands:
             over = _bits_over(operand.range.amax * 2.0 ** operand.rule.shift(exponents), problem.limit)
-            if over > 0 and operand.rule.writes in exponents and operand.rule.writing < 0:
-                raised = exponents[operand.rule.writes] + min(LARGEST_EXPONENT, over)
-                exponents[operand.rule.writes] = min(LARGEST_EXPONENT, math.ceil(raised))
-                changed = True
+            if 0 < over < math.inf and operand.rule.writes in exponents and operand.rule.writing < 0:
+                raised = min(LARGEST_EXPONENT, exponents[operand.rule.writes] + math.ceil(over))
+                changed = changed or raised != exponents[operand.rule.writes]
+                exponents[operand.rule.writes] = raised
         if not changed:
             return
 
@@ -137,7 +141,7 @@ def _subnormal_noise(problem: Problem, exponents: Mapping[str, int]) -> float:
 
 
 def _relative_noise(rms: float, shift: int) -> float:
-    return (2.0**-13 / (rms * 2.0**shift)) ** 2 if rms > 0.0 else 0.0
+    return (2.0**-13 / (rms * 2.0**shift)) ** 2 if 0.0 < rms < math.inf else 0.0
 
 
 def _fits(problem: Problem, exponents: Mapping[str, int]) -> bool:
@@ -149,17 +153,29 @@ def _unfitted(
 ) -> List[str]:
     notes = []
     for group, tensors in problem.results.items():
-        worst = max(tensors, key=lambda item: item[0].amax * 2.0 ** (-item[1] * exponents.get(group, 0)))
-        stored = worst[0].amax * 2.0 ** (-worst[1] * exponents.get(group, 0))
-        if not stored <= FLOAT16.max_finite:
-            why = 'its variants refuse exponents' if group not in exponents else 'it is not finite'
-            notes.append(f'{worst[0].name} does not fit float16: |value| reaches {stored:.6g} because {why}')
+        exponent = exponents.get(group, 0)
+        worst, power = max(tensors, key=lambda item: _reach(item[0].amax, -item[1] * exponent))
+        if not _reach(worst.amax, -power * exponent) <= FLOAT16.max_finite:
+            notes.append(f'{worst.name} does not fit float16: {_why(worst, group in exponents)}')
     for operand in problem.operands:
-        stored = operand.range.amax * 2.0 ** operand.rule.shift(exponents)
+        stored = _reach(operand.range.amax, operand.rule.shift(exponents))
         if not stored <= FLOAT16.max_finite:
-            notes.append(f'{operand.range.name} does not fit float16: |weight| reaches {stored:.6g} at the scale'
-                         f' between {operand.rule.reads} and {operand.rule.writes}')  # fmt: skip
+            notes.append(f'{operand.range.name} does not fit float16: |weight| is to be stored as {stored:.6g}')
     return notes + [note for name, member in members.items() for note in _unscaled(profile.get(name), member)]
+
+
+def _reach(amax: float, shift: int) -> float:
+    """Largest stored |value|; NaN counts as infinite, so that it is never the smaller one."""
+    return math.inf if math.isnan(amax) else amax * 2.0**shift
+
+
+def _why(found: TensorRange, permitted: bool) -> str:
+    if not math.isfinite(found.amax):
+        return f'it is not finite on the calibration pictures (min {found.min:g}, max {found.max:g})'
+    reach = f'|value| reaches {found.amax:.6g}'
+    if not permitted:
+        return f'{reach}, and the variants of its range group refuse exponents'
+    return f'{reach}, more than the largest exponent {LARGEST_EXPONENT} takes away'
 
 
 def _unscaled(found: Optional[TensorRange], member: Membership) -> List[str]:
@@ -174,17 +190,20 @@ def _calibration_notes(problem: Problem, profile: RangeProfile, exponents: Mappi
     """Warns where the second half of the calibration reaches further above the first than the headroom allows."""
     if profile.pictures < 2:
         return ['only 1 calibration picture: other pictures may reach further; use 16 or more']
-    grown = [_growth(group, tensors) for group, tensors in problem.results.items() if exponents.get(group)]
+    grown = [_growth(group, tensors, problem.limit) for group, tensors in problem.results.items() if group in exponents]
     further, group = max(grown, default=(0.0, ''))
-    if further <= bits:
+    if further <= 0.0:
         return []
-    return [f'the calibration pictures look too few: {group} reaches {further:.1f} bits further in their second half'
-            f' than in the first, and the headroom is {bits:g}; use more pictures or more headroom_bits']  # fmt: skip
+    return [
+        f'the calibration pictures look too few: planned on their first half, {group} would pass 65504 by'
+        f' {further:.1f} bits in the second (headroom {bits:g}); use more pictures or more headroom_bits'
+    ]
 
 
-def _growth(group: str, tensors: List[Tuple[TensorRange, int]]) -> Tuple[float, str]:
-    """By how many bits the held-out second half of the pictures exceeds the first, for the group's largest value."""
-    parts = [t.amax_per_picture for t, power in tensors if power == 1]
-    first = max(max(part[: len(part) // 2]) for part in parts)
-    second = max(max(part[len(part) // 2 :]) for part in parts)
-    return (math.log2(second / first) if first > 0.0 and second > 0.0 else 0.0), group
+def _growth(group: str, tensors: List[Tuple[TensorRange, int]], limit: float) -> Tuple[float, str]:
+    """By how many bits the held-out second half overflows a plan that the first half alone would have given."""
+    parts = [t.amax_per_picture for t, power in tensors if power == 1 and math.isfinite(t.amax)]
+    first = max((max(part[: len(part) // 2]) for part in parts), default=0.0)
+    second = max((max(part[len(part) // 2 :]) for part in parts), default=0.0)
+    exponent = max(0, math.ceil(_bits_over(first, limit))) if first > 0.0 else 0
+    return _bits_over(second * 2.0**-exponent, FLOAT16.max_finite), group

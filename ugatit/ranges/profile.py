@@ -34,8 +34,8 @@ class TensorRange:
 
     @property
     def amax(self) -> float:
-        """Largest |value|."""
-        return max(abs(self.min), abs(self.max))
+        """Largest |value|; NaN where there was one."""
+        return float(np.maximum(abs(self.min), abs(self.max)))
 
     @property
     def overflows(self) -> bool:
