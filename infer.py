@@ -29,7 +29,7 @@ FLAGS.path(
 FLAGS.choice('direction', 'a2b', ('a2b', 'b2a'), 'a2b: photograph to anime (generator_B), b2a: back (generator_A)')
 FLAGS.whole_number(
     'image_size', None, "side of the network's square, a multiple of 4; light models only, full ones are tied to"
-    ' theirs; without it what the checkpoint says', at_least=4, at_most=8192,
+    ' theirs; without it what the checkpoint says', at_least=8, at_most=8192,
 )  # fmt: skip
 FLAGS.choice('device', 'auto', ('auto', 'cpu', 'gpu', 'npu'), 'where to compute; auto: the GPU where there is one')
 FLAGS.group('Pictures')
@@ -55,7 +55,7 @@ FLAGS.boolean('keep_size', False, "results have their input's size (after crop: 
 FLAGS.boolean('heatmap', False, 'also write NAME_heatmap.png: where the network looked, laid over the input')
 FLAGS.boolean('arrays', False, "also write NAME.npy: the network's own result, float32 [size, size, 3] in [-1, 1]")
 FLAGS.boolean('html', False, 'also write a page with all pictures, which needs no other file')
-FLAGS.path('json', None, 'also write a report that lists every input with its outcome', value='FILE')
+FLAGS.output_file('json', 'json', 'also write a report that lists every input with its outcome')
 FLAGS.group('Arithmetic')
 FLAGS.choice(
     'precision', 'float32', ('float32', 'mixed_float16', 'float16', 'float16_operands', 'mixed_bfloat16'),

@@ -49,11 +49,11 @@ def test_all_that_variables_tell(tmp_path: pathlib.Path, architecture: Architect
     assert {field for field, source in where.items() if source == 'variables'} == told
 
 
-def test_at_size_4_full_is_light(tmp_path: pathlib.Path) -> None:
-    """The flattened 1 x 1 map is its average: one function, so nothing is lost by calling it light."""
-    shapes = naming.network_names(Architecture(image_size=4, ch=2), ['generator_B'])
+def test_the_smallest_full_model_is_told_from_a_light_one(tmp_path: pathlib.Path) -> None:
+    shapes = naming.network_names(Architecture(image_size=8, ch=2), ['generator_B'])
     tensors = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
-    assert architecture_of(CheckpointReader(write(tmp_path / 'x', tensors))).architecture.light
+    found = architecture_of(CheckpointReader(write(tmp_path / 'x', tensors))).architecture
+    assert (found.light, found.image_size) == (False, 8)
 
 
 @pytest.mark.parametrize('scope', ['generator_A', 'generator_B'])
@@ -175,3 +175,29 @@ def test_golden_generator_only_checkpoints(golden: pathlib.Path, tag: str, light
     found, where = architecture_of(CheckpointReader(golden / 'checkpoints' / tag))
     assert (found.light, found.ch, found.n_dis, where['n_dis']) == (light, ch, 6, 'folder name')
     assert found.image_size == (256 if light else 64)
+
+
+@pytest.mark.parametrize(
+    ('field', 'value'),
+    [
+        ('image_size', np.zeros(0, np.int32)),
+        ('image_size', np.array([64], np.int32)),
+        ('image_size', np.array(b'64')),
+        ('image_size', np.float32(64)),
+        ('ch', np.int32(10**9)),
+        ('n_dis', np.int32(2 * 10**9)),
+        ('n_res', np.int32(-1)),
+        ('smoothing', np.int32(2)),
+    ],
+)
+def test_damaged_notes_are_named(tmp_path: pathlib.Path, light_values: Tensors, field: str, value: Any) -> None:
+    name = f'ugatit/architecture/{field}'
+    reader = CheckpointReader(write(tmp_path / 'x', {**only(light_values, 'generator_B'), name: value}))
+    with pytest.raises(UserError, match=f'{name} in .* should be one whole number from 0 to'):
+        architecture_of(reader)
+
+
+def test_a_json_with_senseless_sizes_is_passed_over(light: pathlib.Path) -> None:
+    with_suffix(light, '.json').write_text(json.dumps({'architecture': {'image_size': 10**12, 'smoothing': False}}))
+    found = architecture_of(CheckpointReader(light)).architecture
+    assert (found.image_size, found.smoothing) == (256, False)

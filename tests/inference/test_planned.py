@@ -13,7 +13,7 @@ import pytest
 from tests.inference.tiny import SIZE, generator_values, write_tiny
 from ugatit.errors import UserError
 from ugatit.inference.inputs import find_inputs, sample
-from ugatit.inference.model import ModelChoice, choose_model
+from ugatit.inference.model import ModelChoice, choose_model, model_line
 from ugatit.inference.planned import load_planned, ranges_line, read_plan
 from ugatit.inference.settings import Settings
 from ugatit.ranges import RangePlan, RangeProfile, TensorRange
@@ -115,3 +115,33 @@ def test_damaged_plans_are_a_sentence(tmp_path: pathlib.Path, content: object) -
     (tmp_path / 'plan.json').write_text(json.dumps(content))
     with pytest.raises(UserError, match='range plan'):
         read_plan(str(tmp_path / 'plan.json'), 'a2b')
+
+
+def test_float16_without_a_plan_warns_where_values_do_not_fit(
+    loud: pathlib.Path, photos: Callable, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Saturated results are finite and look like pictures: nothing else would tell."""
+    inputs = find_inputs([str(path) for path in photos('a.png')]).inputs
+    load_planned(choose(loud, precision='mixed_float16', overflow='saturate'), 'none', None, inputs, Settings())
+    (warning,) = [record.getMessage() for record in caplog.records if 'expect wrong pictures' in record.getMessage()]
+    assert 'generator_B/conv_1/conv2d/' in warning and '--ranges=auto' in warning
+    caplog.clear()
+    load_planned(choose(loud), 'none', None, inputs, Settings())
+    assert not caplog.records or 'expect wrong pictures' not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ('changes', 'said'),
+    [
+        ({'planned': True}, ', float32 with a plan, /CPU:0'),
+        ({'variants': 'prescaled'}, ', float32, variants prescaled, /CPU:0'),
+        ({}, ', float32, /CPU:0'),
+    ],
+)
+def test_the_model_line_names_the_cure_in_force(changes: dict, said: str) -> None:
+    described = {
+        'network': 'generator_B', 'direction': 'a2b', 'kind': 'light', 'ch': 4, 'image_size': 16, 'checkpoint': 'x',
+        'step': 5, 'precision': 'float32', 'overflow': 'ieee', 'planned': False, 'variants': 'default',
+        'device': '/CPU:0', **changes,
+    }  # fmt: skip
+    assert model_line(described).endswith(said)

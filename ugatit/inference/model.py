@@ -9,7 +9,6 @@ import pathlib
 from typing import Any, Dict, Optional, Sequence
 
 from ugatit.checkpoints.location import Location, locate
-from ugatit.errors import UserError
 from ugatit.inference.inputs import Input, sample
 from ugatit.inference.settings import Settings
 from ugatit.nn.architecture import GENERATOR_OF_DIRECTION, Architecture
@@ -61,6 +60,7 @@ class ModelChoice:
             'image_size': translate.image_size,
             'precision': self.precision,
             'overflow': self.overflow,
+            'planned': translate.plan is not None,
             'variants': self.variants.name,
             'variants_table': resolved_variants(self.variants, architecture, network),
             'device': translate.device,
@@ -99,7 +99,7 @@ def choose_model(
 
 
 def model_line(described: Dict[str, Any]) -> str:
-    """'model: generator_B (a2b), full, ch 64, 256x256 pixels, step 1000000, float32, /CPU:0'."""
+    """'model: generator_B (a2b), full, ch 64, 256x256 pixels, step 1000000, float16 saturate with a plan, /CPU:0'."""
     size, step = described['image_size'], described['step']
     overflow = '' if described['overflow'] == 'ieee' else f' {described["overflow"]}'
     parts = [
@@ -108,7 +108,8 @@ def model_line(described: Dict[str, Any]) -> str:
         f'ch {described["ch"]}',
         f'{size}x{size} pixels',
         'seeded weights' if described['checkpoint'] is None else f'step {"unknown" if step is None else step}',
-        f'{described["precision"]}{overflow}',
+        f'{described["precision"]}{overflow}{" with a plan" if described["planned"] else ""}',
+        *([] if described['variants'] == 'default' else [f'variants {described["variants"]}']),
         described['device'],
     ]
     return 'model: ' + ', '.join(parts)
@@ -136,11 +137,3 @@ def calibrate(translate: Translator, inputs: Sequence[Input], settings: Settings
     pictures = sample(inputs, translate.image_size, settings, CALIBRATION_PICTURES)
     if len(pictures):
         translate.calibrate(pictures)
-
-
-def require_network(plan: RangePlan, direction: str) -> None:
-    """UserError for a plan that does not speak of this direction's generator: it would change nothing, silently."""
-    network = GENERATOR_OF_DIRECTION[direction]
-    if network not in plan:
-        raise UserError(f'A range plan for {network} is expected (direction {direction}), but this one is for'
-                        f' {", ".join(plan) or "nothing"}; make one with --direction={direction}.')  # fmt: skip

@@ -83,18 +83,13 @@ def require_writable(folder: pathlib.Path, flag: str = '--output') -> None:
 
 
 def require_report_path(report: str, assignment: Assignment) -> None:
-    """UserError where the report of `--json` would overwrite a picture or somebody's file, or cannot be written."""
-    target = pathlib.Path(report)
-    if target.is_dir():
-        raise UserError(f'--json must be a file, but {printable(target)} is a folder; write'
-                        f' --json={printable(target / "report.json")}.')  # fmt: skip
+    """UserError where the report of `--json` would overwrite an input or a result.
+
+    What else may not be replaced, `ugatit.cli.output_files` knows without the list of pictures.
+    """
     files = [file for source, chosen in assignment.files for file in (source.path, *chosen.all()) if file is not None]
-    if key_of(target) in {key_of(file) for file in files}:
-        raise UserError(f'--json={printable(target)} would overwrite an input or a result; choose another name.')
-    if target.exists() and not _looks_like_json(target):
-        raise UserError(f'--json={printable(target)} exists and is no JSON file, so it is not replaced; choose another'
-                        ' name.')  # fmt: skip
-    require_writable(target.parent, '--json')
+    if key_of(pathlib.Path(report)) in {key_of(file) for file in files}:
+        raise UserError(f'--json={printable(report)} would overwrite an input or a result; choose another name.')
 
 
 def key_of(path: pathlib.Path) -> str:
@@ -199,13 +194,6 @@ def _is_free(files: OutputFiles) -> bool:
     if not all(not os.path.lexists(path) or is_ours(path) for path in pictures):
         return False
     return files.array is None or not os.path.lexists(files.array) or is_ours(files.picture)
-
-
-def _looks_like_json(path: pathlib.Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open('rb') as file:
-        return file.read(64).lstrip()[:1] in (b'{', b'[', b'')
 
 
 def _replaced(files: Iterable[OutputFiles]) -> Tuple[str, ...]:

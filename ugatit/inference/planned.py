@@ -7,11 +7,11 @@ import logging
 from typing import Iterator, Optional, Sequence
 
 from ugatit.inference.inputs import Input, sample
-from ugatit.inference.model import ModelChoice, calibrate, require_network
+from ugatit.inference.model import ModelChoice, calibrate
 from ugatit.inference.settings import Settings
 from ugatit.nn.policy import make_policy
 from ugatit.numerics import FLOAT16
-from ugatit.planning import AUTO_PICTURES, plan_ranges, profile_ranges
+from ugatit.planning import AUTO_PICTURES, plan_ranges, profile_ranges, require_network
 from ugatit.ranges import RangePlan, RangeProfile, TensorRange
 from ugatit.ranges.kinds import SQUARE
 from ugatit.translate import Translator
@@ -40,7 +40,23 @@ def load_planned(
     with _said_once(ranges == 'auto'):
         translate = choice.load(plan)
     calibrate(translate, inputs, settings)
+    if plan is None:
+        _warn_of_overflow(translate, inputs, settings)
     return translate
+
+
+def _warn_of_overflow(translate: Translator, inputs: Sequence[Input], settings: Settings) -> None:
+    """Says so where values of the first picture do not fit: saturated results are finite, and look like pictures."""
+    if FLOAT16 not in (translate.policy.operand_format, translate.policy.result_format):
+        return
+    pictures = sample(inputs, translate.image_size, settings, 1)
+    if not len(pictures):
+        return
+    profile = profile_ranges(translate, pictures)
+    first = profile.first_overflow(translate.policy)
+    if first is not None:
+        _log.warning('%s reaches %.6g in float32, which float16 cannot hold: expect wrong pictures; --ranges=auto'
+                     ' cures it', first.name, first.amax)  # fmt: skip
 
 
 @contextlib.contextmanager

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pathlib
 from typing import Any, Dict, Optional, Sequence
 
-from ugatit.data.convert import write_file
 from ugatit.data.files import Ignored
+from ugatit.data.reports import write_json_report
 from ugatit.inference.run import Outcome, Timing
 from ugatit.translate import Translator
 
 
 def write_report(path: str, report: Dict[str, Any]) -> None:
-    """Writes it whole or not at all. Names that are no text keep their bytes as JSON escapes."""
-    write_file(path, (json.dumps(report, indent=1) + '\n').encode('ascii'))
+    """Writes it whole or not at all, with the mark by which a later run knows it."""
+    write_json_report(path, report)
 
 
 def make_report(

@@ -19,7 +19,7 @@ NETWORKS: Tuple[str, ...] = GENERATORS + DISCRIMINATORS  # the order in which th
 class Architecture:
     """The official flags that shape the network; the defaults are those of the released selfie2anime model."""
 
-    image_size: int = 256  # side of the square picture, pixels; a multiple of 4
+    image_size: int = 256  # side of the square picture, pixels; a multiple of 4, at least 8
     ch: int = 64  # channels of the first convolution
     n_res: int = 4  # residual blocks in the encoder, and as many AdaLIN blocks in the decoder
     n_dis: int = 6  # depth of the global discriminator; the local one is two convolutions shorter
@@ -30,14 +30,14 @@ class Architecture:
     cam_discriminator: bool = True  # the same in the discriminators
 
     def __post_init__(self) -> None:
-        for field, least in (('image_size', 4), ('ch', 1), ('n_res', 1), ('n_dis', 4)):
+        for field, least in (('image_size', 8), ('ch', 1), ('n_res', 1), ('n_dis', 4)):
             value = getattr(self, field)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise UserError(f'{field} must be a whole number of at least {least}, but {value!r} arrived.')
         if self.image_size % 4:
             raise UserError(
                 'image_size must be a multiple of 4 (two stride-2 convolutions, two upsamplings), but'
-                f' {self.image_size} arrived; the nearest that fits is {max(4, round(self.image_size / 4) * 4)}.'
+                f' {self.image_size} arrived; the nearest that fits is {max(8, round(self.image_size / 4) * 4)}.'
             )
 
     @property

@@ -1,4 +1,4 @@
-"""Exact power-of-two range planning: measure, choose exponents, fold (DESIGN.md section 2)."""
+"""Exact power-of-two range planning: measure, choose exponents, fold (derived in docs/float16.md)."""
 
 from ugatit.ranges.fold import check_permission, folding_factory, shifts
 from ugatit.ranges.plan import RangePlan

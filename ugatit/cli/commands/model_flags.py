@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any, Optional, Tuple
+import math
+from typing import Any, Callable, Mapping, Optional, Tuple
 
 from ugatit.cli.flags import CommandFlags
 from ugatit.errors import UserError
@@ -14,7 +14,7 @@ DIRECTIONS = ('a2b', 'b2a')
 def checkpoint_flags(flags: CommandFlags) -> None:
     """--checkpoint and --image_size."""
     flags.path('checkpoint', None, 'folder, parent of one, prefix UGATIT.model-N or its .index file')
-    flags.whole_number('image_size', None, 'side of the pictures, of a light model only', at_least=4)
+    flags.whole_number('image_size', None, 'side of the pictures, of a light model only', at_least=8, at_most=8192)
 
 
 def direction_flag(flags: CommandFlags, default: str) -> None:
@@ -42,9 +42,28 @@ def required(options: Any, *names: str) -> None:
             raise UserError(f'--{name} is needed, but it is missing; write --{name}=VALUE.')
 
 
-def write_json(path: Optional[str], value: Any) -> None:
-    """Writes a result where --json says; nothing for None."""
+def write_json(path: Optional[str], value: Mapping[str, Any]) -> None:
+    """Writes a result where --json says, and says so; nothing for None."""
+    if path is not None:
+        from ugatit.data.reports import write_json_report
+
+        write_json_report(path, plain(value))
+        print(f'report: {path}')
+
+
+def write_text(path: Optional[str], noun: str, text: Callable[[], str]) -> None:
+    """Writes a page, a plot or a sheet and says 'page: FILE'; nothing for None, and nothing is drawn then."""
     if path is not None:
         from ugatit.data.convert import write_file
 
-        write_file(path, (json.dumps(value, indent=1) + '\n').encode())
+        write_file(path, text().encode())
+        print(f'{noun}: {path}')
+
+
+def plain(value: Any) -> Any:
+    """The value with null for NaN and infinity, which JSON has not."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
