@@ -31,10 +31,10 @@ FLAGS.text('ranges', 'auto', 'auto measures and plans, or a plan from diagnose.p
            value='auto|none|PLAN.json')  # fmt: skip
 FLAGS.many('calibration_a', 'pictures of domain A (photographs), for a2b', value='DIR|GLOB|FILE')
 FLAGS.many('calibration_b', 'pictures of domain B (anime), for b2a', value='DIR|GLOB|FILE')
-FLAGS.whole_number('pictures', 64, 'so many of each at most, the first by name', at_least=1)
+FLAGS.whole_number('pictures', 64, 'so many of each at most, the first by name', at_least=1, at_most=4096)
 model_flags.planning_flags(FLAGS)
 FLAGS.group('Output')
-FLAGS.path('json', None, 'write the result here, machine-readable', value='FILE')
+FLAGS.output_file('json', 'json', 'write the result here, machine-readable')
 
 
 def main(options: Any) -> int:

@@ -53,7 +53,7 @@ PLACES: Dict[str, Tuple[str, str]] = {
     'report is the input': ('{photo} --json={photo}', r'--json=.*photo.png exists already and is not a report of ours'),
     'report is a result': ('{photo} --json={root}/out/photo_a2b.png', r'would overwrite an input or a result'),
     'report is a folder': ('{photo} --json={root}', r'--json must be a file, but .* is a folder; write --json='),
-    'report is taken': ('{photo} --json={root}/words/a.txt', r'exists already and is not a report of ours; give another'),
+    'report is taken': ('{photo} --json={root}/words/a.txt', r'exists already and is not a report of ours'),
     'report below a file': ('{photo} --json={photo}/a.json', r'of --json cannot be made, because .*png is a file'),
 }  # fmt: skip
 

@@ -31,6 +31,7 @@ ORDER = (
     '__init__',  # hands out names of all the others, lazily
 )
 FOR_EVERYONE = 'errors'
+ENTRY_POINT = '__main__.py'  # of `python -m ugatit.checkpoints`: a script like infer.py, which calls the cli
 
 
 class Import(NamedTuple):
@@ -94,7 +95,7 @@ def _all() -> List[Import]:
 def _wrong_way(found: Import) -> bool:
     importer = _of_file(found.file)
     parts = tuple(found.module.split('.'))
-    if parts[0] != 'ugatit' or importer == '__init__':
+    if parts[0] != 'ugatit' or importer == '__init__' or found.file.name == ENTRY_POINT:
         return False
     target = _place(parts[1:])
     if target in (importer, FOR_EVERYONE):
@@ -136,6 +137,8 @@ def test_the_library_does_without(foreign: str) -> None:
         ('nn/x.py', 'import ugatit', True),
         ('nn/x.py', 'importlib.import_module("ugatit.cli.flags")', True),
         ('runners/x.py', 'import ugatit.training.step', False),
+        ('checkpoints/__main__.py', 'from ugatit.cli.main import run', False),
+        ('checkpoints/x.py', 'from ugatit.cli.main import run', True),
         ('errors.py', 'import ugatit.numerics', True),
         ('__init__.py', 'from ugatit.translate import load', False),
     ],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
 from typing import Any
+from unittest import mock
 
 import numpy as np
-import pytest
 
 from tests.checkpoints.conftest import FOLDER, Tensors, write
 from ugatit.checkpoints import CheckpointReader
@@ -55,17 +56,36 @@ def test_mistakes(tmp_path: pathlib.Path, capsys: Any) -> None:
     assert main([str(tmp_path / 'missing')]) == 2
     error = capsys.readouterr().err
     assert error.startswith('error: no checkpoint') and error.count('\n') == 1
-    with pytest.raises(SystemExit) as caught:
-        main(['--direction=c', str(tmp_path)])
-    assert caught.value.code == 2
+    assert main(['--direction=c', str(tmp_path)]) == 2
+    assert capsys.readouterr().err == 'error: --direction=c: expected a2b, b2a or both.\n'
+    assert main([]) == 2
+    assert 'expected one checkpoint, but nothing arrived' in capsys.readouterr().err
+
+
+def test_the_report_never_replaces_the_checkpoint(light: pathlib.Path, capsys: Any) -> None:
+    index = light.parent / f'{light.name}.index'
+    before = index.read_bytes()
+    for name in (index, light.parent / f'{light.name}.json'):
+        assert main([str(light), f'--json={name}']) == 2
+        assert 'lies in the folder of a checkpoint' in capsys.readouterr().err
+    assert index.read_bytes() == before
+
+
+def test_an_interruption_and_a_refusing_system_are_sentences(light: pathlib.Path, capsys: Any) -> None:
+    for error, code in ((KeyboardInterrupt(), 130), (PermissionError(13, 'Permission denied', 'x'), 2)):
+        with mock.patch('ugatit.checkpoints.describe.describe', side_effect=error):
+            assert main([str(light)]) == code
+        assert capsys.readouterr().err.count('\n') == 1
 
 
 def test_as_a_command(light: pathlib.Path, tmp_path: pathlib.Path, repository: pathlib.Path) -> None:
     command = [sys.executable, '-m', 'ugatit.checkpoints', str(light)]
-    result = subprocess.run(command, cwd=repository, capture_output=True, text=True)
+    environment = {name: value for name, value in os.environ.items() if name != 'TF_CPP_MIN_LOG_LEVEL'}
+    result = subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True)
     assert result.returncode == 0 and 'variant    light' in result.stdout
+    assert result.stderr == ''
     (tmp_path / FOLDER / f'{light.name}.index').write_bytes(b'nonsense')
-    result = subprocess.run(command, cwd=repository, capture_output=True, text=True)
+    result = subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True)
     assert result.returncode == 2 and 'Traceback' not in result.stderr
 
 

@@ -36,6 +36,8 @@ class CommandFlags:
         self.script, self.summary, self.examples, self.positional = script, summary, tuple(examples), positional
         self.values = absl_flags.FlagValues()
         self.groups: Dict[str, List[help_text.Entry]] = {}
+        self.places: List[str] = []  # flags whose value may be a path
+        self.outputs: Dict[str, str] = {}  # those that name a file to write -> its kind
         self._group = 'Flags'
 
     def group(self, title: str) -> None:
@@ -44,14 +46,22 @@ class CommandFlags:
 
     def text(self, name: str, default: Optional[str], help: str, value: str = 'TEXT') -> None:
         """Any text that is not empty."""
+        self.places.append(name)
         self._define(name, parsers.Text(), default, help, value)
 
     def path(self, name: str, default: Optional[str], help: str, value: str = 'PATH') -> None:
         """A file or a folder; only its emptiness is checked here."""
+        self.places.append(name)
         self._define(name, parsers.Text(), default, help, value)
+
+    def output_file(self, name: str, kind: str, help: str, value: str = 'FILE') -> None:
+        """A file to write, None by default; `run` checks it as ugatit.cli.output_files says, whose KINDS are legal."""
+        self.outputs[name] = kind
+        self.path(name, None, help, value)
 
     def many(self, name: str, help: str, value: str = 'PATH') -> None:
         """A list: every use of the flag adds one value; empty without any."""
+        self.places.append(name)
         flag = absl_flags.MultiFlag(parsers.Text(), absl_flags.ArgumentSerializer(), name, [], help)
         self._add(flag, help_text.Entry(name, value, None, help))
 

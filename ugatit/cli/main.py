@@ -17,6 +17,7 @@ from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Seque
 from ugatit.cli import help_text
 from ugatit.cli.flags import CommandFlags, HelpRequested
 from ugatit.cli.hints import did_you_mean, either, sentence
+from ugatit.cli.output_files import check_output_files
 from ugatit.cli.tensorflow import import_tensorflow
 from ugatit.errors import UserError
 
@@ -62,6 +63,7 @@ def run(
     try:
         with _output():
             options = flags.parse(words)
+            check_output_files(flags, options)
             if needs_tensorflow:
                 import_tensorflow()
             code = main(options)

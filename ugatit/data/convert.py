@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import os
 import pathlib
+import stat
 import uuid
-from typing import Mapping, Optional, Union
+from typing import Iterator, Mapping, Optional, Union
 
 import numpy as np
 from PIL import Image, PngImagePlugin
@@ -75,8 +76,9 @@ def save_png(path: PathLike, pixels: np.ndarray, text: Optional[Mapping[str, str
 
 def write_file(path: PathLike, data: bytes) -> None:
     """Writes under a temporary name in the same folder and renames: nobody ever sees half a file, an old one stays
-    until the new one is complete. Missing folders are made. UserError if the system refuses."""
-    target = pathlib.Path(path)
+    until the new one is complete. A link stays one: the file that it means is written. Missing folders are made.
+    UserError for a folder or a device, or if the system refuses."""
+    target = regular_target(path)
     temporary = target.parent / f'.ugatit-{uuid.uuid4().hex}.tmp'
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -88,6 +90,43 @@ def write_file(path: PathLike, data: bytes) -> None:
                 temporary.unlink()
     except OSError as error:
         raise UserError(
-            f'expected to write {printable(target)}, but: {error.strerror or error}: '
+            f'expected to write {printable(path)}, but: {error.strerror or error}: '
             'check the folder, its permissions and the free space'
         ) from error
+
+
+def regular_target(path: PathLike, name: str = 'the result') -> pathlib.Path:
+    """The file that `path` means behind all links, there or not; never one that renaming would take from the system.
+
+    Args:
+        name: what is to be written, for the message: '--json'.
+
+    Raises:
+        UserError: a folder, a device, a pipe, a socket, or the file that our own standard output goes to.
+    """
+    try:
+        found = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return pathlib.Path(os.path.realpath(path))
+    except OSError as error:
+        raise UserError(
+            f'{name} cannot be written to {printable(path)}: {error.strerror or error}; give another name'
+        ) from error
+    if not stat.S_ISREG(found.st_mode):
+        kind = 'a folder' if stat.S_ISDIR(found.st_mode) else 'a device, a pipe or a socket'
+        raise UserError(f'{name} must be an ordinary file, but {printable(path)} is {kind}; give the name of a file.')
+    if any(os.path.samestat(found, stream) for stream in _streams()):
+        raise UserError(
+            f'{name} must be a file of its own, but {printable(path)} is where this command prints to; give another'
+            ' name.'
+        )
+    return pathlib.Path(os.path.realpath(path))
+
+
+def _streams() -> Iterator[os.stat_result]:
+    """Standard output and standard error, where they are open at all."""
+    for number in (1, 2):
+        try:
+            yield os.fstat(number)
+        except OSError:
+            pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import Iterable, List, Sequence
 
+from ugatit.data.reports import HTML_MARK
 from ugatit.diagnosis.plot import COLOURS, DARK_COLOURS, LEFT, STYLE, plot
 from ugatit.diagnosis.report import RangeReport, Row
 from ugatit.diagnosis.table import HEADER, count, firsts, number, plan_text, row_cells
@@ -53,6 +54,7 @@ def page(reports: Sequence[RangeReport], top: int = 40) -> str:
     body = ''.join(_section(report, top) for report in reports)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'{HTML_MARK}'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Ranges against float16</title>'
         f'<style>{_STYLE}{STYLE}</style></head><body><main><h1>Ranges against float16</h1>'
         '<p class="soft">float16 ends at 65504, has 11 significant bits down to 2<sup>-14</sup>, loses them one by one'

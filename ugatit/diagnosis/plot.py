@@ -8,6 +8,7 @@ import math
 import re
 from typing import List, NamedTuple, Sequence, Tuple
 
+from ugatit.data.reports import SVG_MARK
 from ugatit.diagnosis.report import RangeReport, Row
 from ugatit.diagnosis.table import number
 from ugatit.numerics import FLOAT16
@@ -72,7 +73,7 @@ def figure(report: RangeReport) -> str:
     rows = [row for row in report.rows if row.range.kind in (RESULT, OPERAND, VECTOR) and row.range.amax > 0.0]
     drawing = Drawing(rows)
     style = f'<style>{_ALONE}{STYLE}</style><rect class="paper" width="100%" height="100%"/>'
-    return drawing.svg(LEFT, style + drawing.scale() + drawing.panels(titles=False), report.network)
+    return drawing.svg(LEFT, SVG_MARK + style + drawing.scale() + drawing.panels(titles=False), report.network)
 
 
 def plot(report: RangeReport) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import Collection, List, Optional, Sequence
 
+from ugatit.data.reports import HTML_MARK
 from ugatit.dumps.compare import Comparison
 from ugatit.dumps.curve import STYLE, curve
 from ugatit.dumps.table import HEADER, Row, cells
@@ -53,6 +54,7 @@ def page(comparison: Comparison, bad_distance: float = DEFAULT_LIMITS.relative_a
     body += [_alone(comparison), _sheet(comparison)]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'{HTML_MARK}'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Two dumps compared</title>'
         f'<style>{_STYLE}{STYLE}</style></head><body><main><h1>Two dumps compared</h1>{"".join(body)}</main></body>'
         '</html>\n'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, Dict, Tuple, Union
 
@@ -60,15 +61,19 @@ class RangePlan(Mapping[str, Dict[str, int]]):
         )
 
     def save(self, path: PathLike) -> None:
-        """Writes JSON, whole or not at all."""
-        temporary = f'{os.fspath(path)}.{os.getpid()}.part'
+        """Writes JSON, whole or not at all, making missing folders; a link stays one.
+
+        Raises:
+            UserError: a folder or a device, or the system refuses.
+        """
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise UserError(f'A range plan must be an ordinary file, but {path} is a folder, a device or a pipe; give'
+                            ' the name of a file.')  # fmt: skip
         try:
-            with open(temporary, 'w', encoding='utf-8') as file:
-                file.write(json.dumps(self.to_json(), indent=2) + '\n')
-            os.replace(temporary, path)
-        finally:
-            if os.path.exists(temporary):
-                os.remove(temporary)
+            _replace(os.path.realpath(path), json.dumps(self.to_json(), indent=2) + '\n')
+        except OSError as error:
+            raise UserError(f'A range plan should be written to {path}, but: {error.strerror or error}; check the'
+                            ' folder, its permissions and the free space.') from error  # fmt: skip
 
     def to_json(self) -> Dict[str, Any]:
         return {
@@ -111,3 +116,16 @@ class RangePlan(Mapping[str, Dict[str, int]]):
                 raise
             raise UserError(f'{path} should be a range plan, but its content is damaged ({error}); make it again with'
                             ' diagnose.py ranges --save_plan.') from None  # fmt: skip
+
+
+def _replace(target: str, text: str) -> None:
+    """Under a temporary name in the same folder first, so that an old plan stays until the new one is complete."""
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    temporary = os.path.join(os.path.dirname(target), f'.ugatit-{uuid.uuid4().hex}.tmp')
+    try:
+        with open(temporary, 'w', encoding='utf-8') as file:
+            file.write(text)
+        os.replace(temporary, target)
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)

@@ -9,6 +9,7 @@ from typing import Any, List, Optional
 from ugatit.cli.commands import model_flags
 from ugatit.cli.flags import CommandFlags
 from ugatit.cli.main import DONE, SOME_FAILED, THRESHOLD_PASSED, Command
+from ugatit.cli.output_files import check_output_file
 from ugatit.errors import UserError
 
 FLAGS = CommandFlags(
@@ -37,9 +38,9 @@ FLAGS.number('max_error_above', None, 'largest absolute error that is accepted',
 FLAGS.boolean('fail_on_overflow', False, 'no float16 output may reach 65504')
 FLAGS.group('Output')
 FLAGS.whole_number('top', 10, 'rows of the summary, the worst first', at_least=0)
-FLAGS.path('csv', None, "write the vendor's sheet here", value='FILE')
-FLAGS.path('json', None, 'write everything here, machine-readable', value='FILE')
-FLAGS.path('html', None, 'write a page with the divergence along the network here', value='FILE')
+FLAGS.output_file('csv', 'csv', "write the vendor's sheet here")
+FLAGS.output_file('json', 'json', 'write everything here, machine-readable')
+FLAGS.output_file('html', 'html', 'write a page with the divergence along the network here')
 FLAGS.boolean('resume', False, 'go on where an interrupted comparison with the same --csv, --json or --html stopped')
 
 
@@ -70,11 +71,14 @@ def _journal(options: Any) -> Optional[pathlib.Path]:
     place = options.csv or options.json or options.html
     if options.resume and not place:
         raise UserError('--resume continues what --csv, --json or --html was written for, but none of them is given.')
-    return pathlib.Path(f'{place}.partial') if place else None
+    if not place:
+        return None
+    journal = f'{place}.partial'
+    check_output_file('csv' if options.csv else 'json' if options.json else 'html', journal, 'journal')
+    return pathlib.Path(journal)
 
 
 def _tell(options: Any, comparison: Any) -> int:
-    from ugatit.data.convert import write_file
     from ugatit.dumps.page import page
     from ugatit.dumps.summary import passed, summary
     from ugatit.dumps.table import csv_text
@@ -83,10 +87,8 @@ def _tell(options: Any, comparison: Any) -> int:
     beyond: List[str] = passed(
         comparison, options.cosine_below, options.distance_above, options.max_error_above, options.fail_on_overflow
     )
-    if options.csv:
-        write_file(options.csv, csv_text(comparison.rows).encode())
-    if options.html:
-        write_file(options.html, page(comparison, options.bad_distance).encode())
+    model_flags.write_text(options.csv, 'sheet', lambda: csv_text(comparison.rows))
+    model_flags.write_text(options.html, 'page', lambda: page(comparison, options.bad_distance))
     model_flags.write_json(options.json, {**comparison.to_json(), 'passed_thresholds': beyond})
     for line in [*beyond, *comparison.failures]:
         print(line, file=sys.stderr)

@@ -40,7 +40,7 @@ FLAGS.group('What to write')
 FLAGS.text('layers', '.*', 'only tensors whose official name this regular expression matches from its start')
 FLAGS.boolean('as_npu', False, 'binary files, three graphs, compiled graphs and overflow records, as an NPU has them')
 FLAGS.path('output', None, 'the new folder', value='DIR')
-FLAGS.path('json', None, 'write what was written here, machine-readable', value='FILE')
+FLAGS.output_file('json', 'json', 'write what was written here, machine-readable')
 
 
 def main(options: Any) -> int:

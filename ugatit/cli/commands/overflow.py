@@ -19,7 +19,7 @@ FLAGS = CommandFlags(
 )
 FLAGS.many('dumps', 'folders that overflow detection wrote', value='DIR')
 FLAGS.boolean('fail', False, 'exit code 3 where anything overflowed')
-FLAGS.path('json', None, 'write the result here, machine-readable', value='FILE')
+FLAGS.output_file('json', 'json', 'write the result here, machine-readable')
 
 
 def main(options: Any) -> int:

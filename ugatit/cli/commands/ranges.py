@@ -24,22 +24,21 @@ FLAGS.group('What to measure')
 model_flags.checkpoint_flags(FLAGS)
 FLAGS.many('input', 'pictures: a folder, a pattern or files', value='DIR|GLOB|FILE')
 model_flags.direction_flag(FLAGS, 'a2b')
-FLAGS.whole_number('pictures', 64, 'so many pictures at most, the first by name', at_least=1)
-FLAGS.whole_number('batch_size', 4, 'pictures per run', at_least=1)
+FLAGS.whole_number('pictures', 64, 'so many pictures at most, the first by name', at_least=1, at_most=4096)
+FLAGS.whole_number('batch_size', 4, 'pictures per run', at_least=1, at_most=1024)
 FLAGS.group('What to report')
 FLAGS.text('precision', 'all', 'precisions to report, separated by commas', value='NAME,NAME')
 FLAGS.whole_number('top', 20, 'rows of the table, the largest values first', at_least=1)
 model_flags.planning_flags(FLAGS)
 FLAGS.group('Output')
-FLAGS.path('save_plan', None, 'write the plan here, for --ranges=PLAN.json of the other commands', value='PLAN.json')
-FLAGS.path('json', None, 'write everything here, machine-readable', value='FILE')
-FLAGS.path('html', None, 'write a page with a plot of all ranges here; one file, nothing is loaded', value='FILE')
-FLAGS.path('svg', None, 'write the plot alone here', value='FILE')
+FLAGS.output_file('save_plan', 'plan', 'write the plan here, for --ranges=PLAN.json of the other commands', 'PLAN.json')
+FLAGS.output_file('json', 'json', 'write everything here, machine-readable')
+FLAGS.output_file('html', 'html', 'write a page with a plot of all ranges here; one file, nothing is loaded')
+FLAGS.output_file('svg', 'svg', 'write the plot alone here')
 
 
 def main(options: Any) -> int:
     """Exit code 0, or 1 where some pictures could not be read."""
-    from ugatit.data.convert import write_file
     from ugatit.diagnosis.page import page
     from ugatit.diagnosis.plot import figure
     from ugatit.diagnosis.table import report_text
@@ -60,10 +59,8 @@ def main(options: Any) -> int:
         plan.save(options.save_plan)
         print(f'plan: {options.save_plan}')
     model_flags.write_json(options.json, {'directions': [report.to_json() for report in reports]})
-    if options.html:
-        write_file(options.html, page(reports).encode())
-    if options.svg:
-        write_file(options.svg, figure(reports[0]).encode())
+    model_flags.write_text(options.html, 'page', lambda: page(reports))
+    model_flags.write_text(options.svg, 'plot', lambda: figure(reports[0]))
     return _told(failures)
 
 

@@ -27,7 +27,7 @@ FLAGS.number('reach', 271823.0, 'largest |value| wanted in each of these groups;
 FLAGS.whole_number('bits', None, 'instead: make every chosen group 2**N times as large', at_least=0, at_most=40)
 FLAGS.many('input', 'pictures to measure on; without any, seeded noise', value='DIR|GLOB|FILE')
 FLAGS.whole_number('pictures', 4, 'so many of them at most', at_least=1)
-FLAGS.path('json', None, 'write the result here, machine-readable', value='FILE')
+FLAGS.output_file('json', 'json', 'write the result here, machine-readable')
 
 
 def main(options: Any) -> int:

@@ -1,0 +1,17 @@
+"""The marks by which our own reports are known again, so that a later run may replace them and nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Mapping
+
+from ugatit.data.convert import PathLike, write_file
+
+JSON_KEY, JSON_VALUE = 'ugatit', 'report'  # the first key of every JSON report: seen without reading the whole file
+HTML_MARK = '<meta name="generator" content="ugatit diagnose">'  # infer.py's gallery has a mark of its own
+SVG_MARK = '<!-- ugatit diagnose -->'
+
+
+def write_json_report(path: PathLike, value: Mapping[str, Any]) -> None:
+    """Writes a marked report, whole or not at all. Names that are no text keep their bytes as JSON escapes."""
+    write_file(path, (json.dumps({JSON_KEY: JSON_VALUE, **value}, indent=1) + '\n').encode('ascii'))
