@@ -127,15 +127,34 @@ def test_a_plan_from_a_file(broken: pathlib.Path, pictures: pathlib.Path, tmp_pa
     assert 'tried out on seeded noise' in told.err and 'a2b: folded' in told.out and 'b2a' not in told.out
 
 
+def test_the_size_that_is_measured_is_said(
+    broken: pathlib.Path, pictures: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture
+) -> None:
+    _run(f'--checkpoint={broken}', f'--output={tmp_path / "out"}', f'--calibration_a={pictures}')
+    told = capsys.readouterr().err
+    assert 'a2b: measuring 3 pictures of 16x16' in told and told.count('architecture: ') == 1
+
+
 def test_what_does_not_fit_is_exit_code_3(broken: pathlib.Path, tmp_path: pathlib.Path) -> None:
     RangePlan({'generator_B': {'up_conv_0': 1}}).save(tmp_path / 'plan.json')
     assert _run(f'--checkpoint={broken}', f'--output={tmp_path / "out"}', f'--ranges={tmp_path / "plan.json"}') == 3
+
+
+@pytest.mark.parametrize('networks', [{}, {'discriminator_A': {}}])
+def test_a_plan_for_nothing_there_is_refused(
+    networks: dict, broken: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture
+) -> None:
+    RangePlan(networks).save(tmp_path / 'plan.json')
+    assert _run(f'--checkpoint={broken}', f'--output={tmp_path / "out"}', f'--ranges={tmp_path / "plan.json"}') == 2
+    assert 'A range plan for generator_A or generator_B is expected' in capsys.readouterr().err
+    assert not (tmp_path / 'out').exists()
 
 
 @pytest.mark.parametrize(
     ('words', 'said'),
     [
         (['--format=onnxx', '--checkpoint=CHECKPOINT', '--output=OUT'], '--format must be one of checkpoint'),
+        (['--checkpoint=CHECKPOINT', '--output=OUT', f'--pictures={10**20}'], 'from 1 to 4096'),
         (['--output=OUT'], '--checkpoint is needed'),
         (['--checkpoint=CHECKPOINT'], '--output is needed'),
         (['--checkpoint=CHECKPOINT', '--output=OUT'], 'needs calibration pictures'),

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Callable, Iterable, Sequence
 
 import numpy as np
 import tensorflow as tf
 
+from ugatit.checkpoints.writer import is_finite
 from ugatit.errors import UserError
+from ugatit.nn.architecture import GENERATOR_OF_DIRECTION
 from ugatit.nn.policy import FLOAT32_POLICY
 from ugatit.ranges import RangePlan, RangeProfile, measure, plan_network
+from ugatit.ranges.kinds import OPERAND
 from ugatit.translate import Translator
 
 AUTO_PICTURES = 64  # so many inputs, sorted by name, are measured by `--ranges=auto`
@@ -38,7 +42,28 @@ def profile_ranges(
     images = np.asarray(images, np.float32)
     batches = [images[start : start + batch_size] for start in range(0, len(images), batch_size)]
     with tf.device(translate.device):
-        return measure(translate.twin(FLOAT32_POLICY), progress(batches))
+        profile = measure(translate.twin(FLOAT32_POLICY), progress(batches))
+    if not all(math.isfinite(t.amax) for t in profile.values()):
+        _check_weights(translate, profile)
+    return profile
+
+
+def require_network(plan: RangePlan, direction: str) -> None:
+    """UserError for a plan that does not speak of this direction's generator: it would change nothing, silently."""
+    network = GENERATOR_OF_DIRECTION[direction]
+    if network not in plan:
+        raise UserError(f'A range plan for {network} is expected (direction {direction}), but this one is for'
+                        f' {", ".join(plan) or "nothing"}; make one with --direction={direction}.')  # fmt: skip
+
+
+def _check_weights(translate: Translator, profile: RangeProfile) -> None:
+    """UserError where values are not finite because weights are not; results alone may overflow even float32."""
+    broken = [t.name for t in profile.values() if t.kind == OPERAND and not math.isfinite(t.amax)]
+    weights = translate.generator.named_variables.items()
+    broken += [name for name, variable in weights if not is_finite(variable)]
+    if broken:
+        raise UserError(f'the checkpoint is damaged: NaN or infinity in {broken[0]}; copy or download it again, or take'
+                        ' an earlier one.')  # fmt: skip
 
 
 def plan_ranges(

@@ -10,8 +10,11 @@ from typing import List
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import diagnose
+from tests.diagnosis import tiny
+from ugatit.cli.commands.model_flags import write_json
 from ugatit.cli.main import run_command
 from ugatit.ranges import RangePlan
 from ugatit.translate import load
@@ -71,6 +74,11 @@ def test_an_unreadable_picture_is_named_at_the_end(
         (['ranges', '--checkpoint=CHECKPOINT', '--input=PICTURES', '--precision=float32'], 'cannot overflow'),
         (['ranges', '--checkpoint=CHECKPOINT', '--input=PICTURES', '--headroom_bits=-1'], 'from 0.0 to 8.0'),
         (['ranges', '--checkpoint=CHECKPOINT', '--input=PICTURES', '--direction=a2a'], 'a2b, b2a or both'),
+        (['ranges', '--checkpoint=CHECKPOINT', '--input=PICTURES', '--batch_size=1025'], 'from 1 to 1024'),
+        (['ranges', '--checkpoint=CHECKPOINT', '--input=PICTURES', '--image_size=8196'], 'to 8192'),
+        (['ranges', '--checkpoint=DAMAGED', '--input=PICTURES'], 'the checkpoint is damaged: NaN or infinity in'),
+        (['stress', '--checkpoint=DAMAGED', '--output=OUT'], 'the checkpoint is damaged: NaN or infinity in'),
+        (['stress', '--checkpoint=CHECKPOINT', '--output=OUT', f'--pictures={10**20}'], 'from 1 to 4096'),
         (['stress', '--checkpoint=CHECKPOINT'], '--output is needed'),
         (['stress', '--checkpoint=CHECKPOINT', '--output=OUT', '--groups=nosuch'], "No range group matches 'nosuch'"),
         (['stress', '--checkpoint=CHECKPOINT', '--output=CHECKPOINT'], 'exists already'),
@@ -81,12 +89,29 @@ def test_mistakes_are_one_sentence(
     capsys: pytest.CaptureFixture,
 ) -> None:  # fmt: skip
     places = {'CHECKPOINT': checkpoint, 'PICTURES': pictures, 'OUT': tmp_path / 'out'}
+    if any('DAMAGED' in word for word in words):
+        places['DAMAGED'] = _damaged(tmp_path / 'damaged')
     for name, place in places.items():
         words = [word.replace(name, str(place)) for word in words]
     assert _run(*words) == 2
     error = capsys.readouterr().err
     assert said in error and 'Traceback' not in error
     assert not (tmp_path / 'out').exists()
+
+
+def _damaged(folder: pathlib.Path) -> pathlib.Path:
+    """A checkpoint with a NaN, written by TensorFlow itself: ours refuses to."""
+    weights = tiny.weights()
+    weights['generator_B/up_conv_0/conv2d/kernel'].flat[0] = np.nan
+    folder.mkdir()
+    tf.raw_ops.SaveV2(prefix=str(folder / 'UGATIT_light.model-5'), tensor_names=list(weights),
+                      shape_and_slices=[''] * len(weights), tensors=list(weights.values()))  # fmt: skip
+    return folder
+
+
+def test_json_has_null_for_what_is_no_number(tmp_path: pathlib.Path) -> None:
+    write_json(str(tmp_path / 'x.json'), {'a': [float('nan'), 1.5], 'b': (float('inf'),)})
+    assert json.loads((tmp_path / 'x.json').read_text(), parse_constant=pytest.fail) == {'a': [None, 1.5], 'b': [None]}
 
 
 def test_stress_command(checkpoint: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture) -> None:

@@ -80,3 +80,28 @@ def test_groups_by_name_and_by_pattern() -> None:
 def test_wrong_groups(groups: str, said: str) -> None:
     with pytest.raises(UserError, match=said):
         matching_groups(groups, dict.fromkeys(GROUPS))
+
+
+def test_beyond_float32_is_refused_before_anything_is_written(
+    checkpoint: pathlib.Path, images: np.ndarray, tmp_path: pathlib.Path
+) -> None:
+    """Squares first, which are twice as many powers of two larger; then the exponents themselves."""
+    stress(checkpoint, tmp_path / 'once', {'a2b': images}, 'up_conv_0', bits=30)
+    with pytest.raises(UserError, match='too large for float32'):
+        stress(tmp_path / 'once', tmp_path / 'twice', {'a2b': images}, 'up_conv_0', bits=30)
+    with pytest.raises(UserError, match='too large for float32|within -60..60'):
+        stress(tmp_path / 'once', tmp_path / 'twice', {'a2b': images}, 'up_conv_0', bits=40)
+    assert not (tmp_path / 'twice').exists()
+
+
+def test_a_spoiled_result_does_not_stay(
+    checkpoint: pathlib.Path, images: np.ndarray, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 3 in the command; nothing is left that somebody could take for a stressed checkpoint."""
+    monkeypatch.setattr('ugatit.diagnosis.stress.spoiled', lambda stressed: ['a2b'])
+    stress(checkpoint, tmp_path / 'out', {'a2b': images}, 'decoder', bits=1)
+    assert not (tmp_path / 'out').exists()
+    (tmp_path / 'mine').mkdir()
+    (tmp_path / 'mine' / 'notes.txt').write_text('mine')
+    stress(checkpoint, tmp_path / 'mine', {'a2b': images}, 'decoder', bits=1)
+    assert [path.name for path in (tmp_path / 'mine').iterdir()] == ['notes.txt']

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -16,6 +18,9 @@ from tests.conftest import REPOSITORY
 from tests.diagnosis import tiny
 from ugatit.cli.commands import compare, dump, overflow
 from ugatit.cli.main import run
+from ugatit.dumps.whole import whole_folder
+from ugatit.errors import UserError
+from ugatit.ranges import RangePlan
 
 
 def _compare(*words: object) -> int:
@@ -108,6 +113,80 @@ def test_broken_files_give_exit_code_1(tmp_path: pathlib.Path, capsys: pytest.Ca
     (tmp_path / 'Conv2D.b.1.2.1629880658').write_bytes(b'xxxxxxxxxxxx')
     assert _compare(f'--left={tmp_path}', f'--right={tmp_path}') == 1
     assert 'not a complete Ascend dump' in capsys.readouterr().err
+
+
+def _npy(folder: pathlib.Path, **values: np.ndarray) -> pathlib.Path:
+    folder.mkdir()
+    for name, value in values.items():
+        np.save(folder / f'{name}.0.1629880658.npy', value)
+    return folder
+
+
+def test_damaged_tensors_are_no_success(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture) -> None:
+    """A file that ends too early, compared with itself: exit code 1, and 2 where nothing else is there."""
+    both = _npy(tmp_path / 'both', a_Conv2D=np.ones(3), b_Conv2D=np.ones(50))
+    one = _npy(tmp_path / 'one', b_Conv2D=np.ones(50))
+    for folder in (both, one):
+        file = folder / 'b_Conv2D.0.1629880658.npy'
+        file.write_bytes(file.read_bytes()[:200])
+    assert _compare(f'--left={both}', f'--right={both}') == 1
+    assert 'b_Conv2D' in capsys.readouterr().err
+    assert _compare(f'--left={one}', f'--right={one}') == 2
+    assert 'nothing was compared' in capsys.readouterr().err
+
+
+def test_thresholds_that_judge_nothing_are_no_success(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture) -> None:
+    folder = _npy(tmp_path / 'x', a_Mean=np.float32(3.0))
+    assert _compare(f'--left={folder}', f'--right={folder}') == 0
+    for words in ('--cosine_below=0.9', '--distance_above=0', '--max_error_above=0', '--fail_on_overflow'):
+        assert _compare(f'--left={folder}', f'--right={folder}', words) == 2
+        assert 'none was judged' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ('word', 'said'),
+    [
+        ('--graph=zz', "no dumped graph is called 'zz'"),
+        ('--ge_graphs=nowhere', 'nowhere: expected compiled graphs'),
+        ('--ge_graphs=x', 'x: expected compiled graphs'),
+    ],
+)
+def test_graphs_that_are_not_there(
+    word: str, said: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _npy(tmp_path / 'x', a_Conv2D=np.ones(3))
+    assert _compare('--left=x', '--right=x', word) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('networks', [{}, {'generator_A': {'nosuch': 3}}, {'discriminator_B': {}}])
+def test_a_plan_for_another_network_is_refused(
+    networks: dict, overflowing: pathlib.Path, pictures: pathlib.Path, tmp_path: pathlib.Path,
+    capsys: pytest.CaptureFixture,
+) -> None:  # fmt: skip
+    RangePlan(networks).save(tmp_path / 'plan.json')
+    assert _dump(overflowing, pictures, tmp_path / 'out', f'--ranges={tmp_path / "plan.json"}') == 2
+    assert 'A range plan for generator_B is expected' in capsys.readouterr().err
+    assert _dump(overflowing, pictures, tmp_path / 'out', '--ranges=auto') == 2
+    assert 'dump takes no auto' in capsys.readouterr().err
+    assert not (tmp_path / 'out').exists()
+
+
+@pytest.mark.parametrize('there', [False, True])
+def test_a_dump_is_whole_or_not_there(tmp_path: pathlib.Path, there: bool) -> None:
+    """As when the disk is full after the first file."""
+    output = tmp_path / 'dump'
+    if there:
+        output.mkdir()
+    with pytest.raises(UserError, match='No space left on device'), whole_folder(output) as place:
+        (place / 'one').write_bytes(b'1')
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert [path.name for path in tmp_path.rglob('*')] == (['dump'] if there else [])
+    with whole_folder(output) as place:
+        (place / 'graph').mkdir()
+        (place / 'graph' / 'one').write_bytes(b'1')
+    assert sorted(path.name for path in tmp_path.rglob('*')) == ['dump', 'graph', 'one']
 
 
 def test_comparing_needs_no_tensorflow() -> None:

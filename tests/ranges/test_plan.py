@@ -59,6 +59,12 @@ def test_refuses_what_is_no_plan(networks, said):
         ('{"networks": {}, "headroom_bits": "much"}', 'damaged'),
         ('{"networks": {}, "pictures": [3]}', 'damaged'),
         ('{"networks": {"generator_B": {"decoder": "4"}}}', 'whole number'),
+        ('{"networks": {}, "headroom_bits": NaN}', 'headroom_bits'),
+        ('{"networks": {}, "headroom_bits": 16}', 'headroom_bits'),
+        ('{"networks": {}, "headroom_bits": -1}', 'headroom_bits'),
+        ('{"networks": {}, "headroom_bits": 1' + '0' * 400 + '}', 'damaged'),
+        ('{"networks": {}, "pictures": {"generator_B": Infinity}}', 'damaged'),
+        ('[' * 100000, 'not JSON'),
     ],
 )
 def test_files_that_are_no_plan(tmp_path, text, said):

@@ -38,6 +38,13 @@ def test_a_table_continues_where_the_checkpoint_was(tmp_path: pathlib.Path) -> N
     assert float(rows[2]['learning_rate']) == 5e-5
 
 
+@pytest.mark.parametrize('step', ['²', '٣', '', '-1', '9' * 5000])
+def test_a_row_without_a_step_is_no_row(tmp_path: pathlib.Path, step: str) -> None:
+    path = tmp_path / 'losses.csv'
+    path.write_text(f'step,learning_rate,x\n1,0.1,2\n{step},0.1,2\n', encoding='utf-8')
+    assert [row['step'] for row in read_rows(path)] == ['1']
+
+
 def _events(folder: pathlib.Path) -> List[Any]:
     found = []
     for path in sorted(folder.iterdir()):

@@ -25,6 +25,9 @@ _log = logging.getLogger(__name__)
 STATE = naming.PROJECT_STATE + 'architecture/'
 FIELDS = {field.name: field.default for field in dataclasses.fields(Architecture)}
 
+LARGEST = {'image_size': 65536, 'ch': 4096, 'n_res': 256, 'n_dis': 15}
+"""What a checkpoint, its JSON or its folder's name may say; more than that is damage. Fields left out are 0 or 1."""
+
 Value = Union[bool, int]
 Variables = Mapping[str, StoredTensor]
 
@@ -124,12 +127,13 @@ def _known(values: Optional[Mapping[str, Any]]) -> Dict[str, Value]:
     """The fields of an architecture among `values`, those of the right type; a JSON may hold anything."""
     if not isinstance(values, Mapping):
         return {}
-    return {field: values[field] for field, default in FIELDS.items() if type(values.get(field)) is type(default)}
+    known = {field: values[field] for field, default in FIELDS.items() if type(values.get(field)) is type(default)}
+    return {field: value for field, value in known.items() if value <= LARGEST.get(field, 1)}
 
 
 def _from_state(reader: CheckpointReader) -> Dict[str, Value]:
     names = {field: STATE + field for field in FIELDS if STATE + field in reader.variables()}
-    values = {field: int(reader.read_one(name)) for field, name in names.items()}
+    values = {field: reader.read_whole_number(name, 0, LARGEST.get(field, 1)) for field, name in names.items()}
     return {field: type(FIELDS[field])(value) for field, value in values.items()}
 
 

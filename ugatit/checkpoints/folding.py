@@ -14,7 +14,7 @@ from ugatit.checkpoints import naming
 from ugatit.checkpoints.architecture import architecture_of, architecture_state
 from ugatit.checkpoints.location import Location, PathLike
 from ugatit.checkpoints.reader import CheckpointReader
-from ugatit.checkpoints.slimming import check_free
+from ugatit.checkpoints.slimming import check_free, read_finite
 from ugatit.checkpoints.writer import save_pieces
 from ugatit.errors import UserError
 from ugatit.nn.architecture import GENERATORS
@@ -24,6 +24,8 @@ from ugatit.numerics import scale_by_pow2
 from ugatit.ranges import RangePlan, check_permission, shifts
 
 FOLDED = naming.PROJECT_STATE + 'folded/'
+LARGEST_STORED = 200  # |exponent| that a checkpoint may claim; float32 itself has 2**-149 to 2**127
+LARGEST_TOTAL = 60  # |exponent| after folding: squares reach twice that, and float32 ends at 2**127
 
 Exponents = Mapping[str, Mapping[str, int]]  # network -> group -> exponent
 
@@ -31,7 +33,11 @@ Exponents = Mapping[str, Mapping[str, int]]  # network -> group -> exponent
 def folded_exponents(reader: CheckpointReader, scope: str) -> Dict[str, int]:
     """Group -> exponent of what was folded into this network before; empty for an ordinary checkpoint."""
     prefix = f'{FOLDED}{scope}/'
-    return {name[len(prefix) :]: int(reader.read_one(name)) for name in reader.variables() if name.startswith(prefix)}
+    return {
+        name[len(prefix) :]: reader.read_whole_number(name, -LARGEST_STORED, LARGEST_STORED)
+        for name in reader.variables()
+        if name.startswith(prefix)
+    }
 
 
 def fold_ranges(checkpoint: PathLike, plan: RangePlan, output: PathLike, image_size: Optional[int] = None) -> Location:
@@ -52,7 +58,7 @@ def fold_exponents(
 ) -> Location:
     """`fold_ranges` for any whole exponents, negative ones too: those make values larger (`diagnose.py stress`)."""
     reader = CheckpointReader(checkpoint)
-    scopes = [scope for scope in GENERATORS if scope in _scopes_in(reader)]
+    scopes = [scope for scope in GENERATORS if scope in generators_in(reader)]
     wanted = [network for network in exponents if network in GENERATORS and exponents[network]]
     absent = [network for network in wanted if network not in scopes]
     if absent or not scopes:
@@ -64,6 +70,7 @@ def fold_exponents(
     registries = {scope: blueprint(resolved.architecture, scope) for scope in scopes}
     for scope in wanted:
         check_permission(registries[scope], exponents[scope])
+        _check_total(scope, _total(reader, scope, exponents[scope]))
     metadata = {
         **(reader.sidecar() or {}),
         'architecture': resolved.architecture,
@@ -76,7 +83,8 @@ def fold_exponents(
     return save_pieces(output, model, step, pieces, metadata, bytes_needed=needed)
 
 
-def _scopes_in(reader: CheckpointReader) -> List[str]:
+def generators_in(reader: CheckpointReader) -> List[str]:
+    """The generators that a checkpoint holds, sorted by name."""
     return sorted({naming.scope_of(name) for name in reader.groups()['generators']})
 
 
@@ -87,11 +95,23 @@ def _pieces(
     for number, (scope, registry) in enumerate(registries.items()):
         added = exponents.get(scope, {})
         powers = shifts(registry, added)
-        piece = {name: _scaled(reader.read_one(name), powers.get(name, 0)) for name in registry.variables}
-        before = folded_exponents(reader, scope)
-        total = {group: before.get(group, 0) + added.get(group, 0) for group in {**before, **added}}
+        piece = {name: _scaled(read_finite(reader, name), powers.get(name, 0)) for name in registry.variables}
+        total = _total(reader, scope, added)
         piece.update({f'{FOLDED}{scope}/{group}': tf.constant(e, tf.int32) for group, e in total.items() if e})
         yield {**piece, **(state if number == 0 else {})}
+
+
+def _total(reader: CheckpointReader, scope: str, added: Mapping[str, int]) -> Dict[str, int]:
+    before = folded_exponents(reader, scope)
+    return {group: before.get(group, 0) + added.get(group, 0) for group in {**before, **added}}
+
+
+def _check_total(scope: str, total: Mapping[str, int]) -> None:
+    beyond = [f'{group} {e}' for group, e in total.items() if abs(e) > LARGEST_TOTAL]
+    if beyond:
+        raise UserError(f'the exponents of {scope}, those folded in before included, must stay within'
+                        f' {-LARGEST_TOTAL}..{LARGEST_TOTAL} for float32 to hold the values, but {", ".join(beyond)}'
+                        ' would not; choose smaller ones, or start from the original checkpoint.')  # fmt: skip
 
 
 def _scaled(value: tf.Tensor, shift: int) -> tf.Tensor:

@@ -94,6 +94,21 @@ class CheckpointReader:
             raise UserError(self._damaged(name)) from error
         return tensor
 
+    def read_whole_number(self, name: str, least: int, most: int) -> int:
+        """The whole number stored as `name`, a scalar; UserError naming it for any other shape, type or size."""
+        stored = self._variables[name]
+        if stored.shape != () or not stored.dtype.is_integer:
+            found = f'{stored.dtype.name} values of shape {list(stored.shape)}'
+        else:
+            value = int(self.read_one(name))
+            if least <= value <= most:
+                return value
+            found = str(value)
+        raise UserError(
+            f'{name} in {self.location.prefix} should be one whole number from {least} to {most}, but it is {found};'
+            ' copy the checkpoint again from where it came from.'
+        )
+
     def sidecar(self) -> Optional[Dict[str, Any]]:
         """The JSON beside the checkpoint; None where there is none or it is unreadable (logged)."""
         try:

@@ -11,7 +11,7 @@ from ugatit.checkpoints import naming
 from ugatit.checkpoints.architecture import architecture_of, architecture_state
 from ugatit.checkpoints.location import Location, PathLike
 from ugatit.checkpoints.reader import CheckpointReader
-from ugatit.checkpoints.writer import save_pieces
+from ugatit.checkpoints.writer import is_finite, save_pieces
 from ugatit.errors import UserError
 from ugatit.nn.architecture import DISCRIMINATORS, GENERATOR_OF_DIRECTION, GENERATORS
 
@@ -66,6 +66,16 @@ def check_free(output: PathLike, name: str) -> None:
         raise UserError(f'{pathlib.Path(output) / name} exists already and is left as it is; give another folder.')
 
 
+def read_finite(reader: CheckpointReader, name: str) -> tf.Tensor:
+    """The tensor stored as `name`; UserError where the source itself has NaN or infinity in it."""
+    value = reader.read_one(name)
+    if not is_finite(value):
+        what = 'NaN' if bool(tf.reduce_any(tf.math.is_nan(value))) else 'infinity'
+        raise UserError(f'the checkpoint is damaged: {what} in {name} of {reader.location.prefix}; copy or download it'
+                        ' again, or take an earlier one.')  # fmt: skip
+    return value
+
+
 def _names_of(scope: str, reader: CheckpointReader) -> List[str]:
     return [name for name in reader.groups()['generators'] if naming.scope_of(name) == scope]
 
@@ -76,7 +86,7 @@ def _pieces(
     """One generator at a time; the project state, a few scalars, goes with the first."""
     for number, scope in enumerate(names):
         small = {**reader.read(_state_names(reader, names)), **state} if number == 0 else {}
-        yield {**reader.read(names[scope]), **small}
+        yield {**{name: read_finite(reader, name) for name in names[scope]}, **small}
 
 
 def _state_names(reader: CheckpointReader, scopes: Collection[str]) -> List[str]:

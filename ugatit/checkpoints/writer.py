@@ -107,6 +107,19 @@ def write_state_file(folder: pathlib.Path, latest: str, names: Sequence[str]) ->
     os.replace(unfinished, folder / STATE_FILE)
 
 
+def delete_checkpoint(location: Location) -> None:
+    """Removes a checkpoint that was just written and turned out wrong, and its folder where nothing else is there."""
+    folder = location.prefix.parent
+    _delete(location.prefix)
+    left = [prefix.name for prefix in prefixes_in(folder)]
+    if left:
+        write_state_file(folder, left[-1], left)
+        return
+    (folder / STATE_FILE).unlink()
+    with contextlib.suppress(OSError):  # somebody else's files are in it
+        folder.rmdir()
+
+
 def is_finite(value: Value) -> bool:
     """False where a float tensor holds NaN or infinity; needs some 30 MB, however large the tensor is."""
     tensor = tf.convert_to_tensor(value)

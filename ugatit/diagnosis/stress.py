@@ -11,6 +11,7 @@ import numpy as np
 
 from ugatit.checkpoints.folding import fold_exponents
 from ugatit.checkpoints.location import Location, PathLike
+from ugatit.checkpoints.writer import delete_checkpoint
 from ugatit.diagnosis.dropin import DropIn, quietly, try_drop_in
 from ugatit.diagnosis.findings import Finding, describe, find
 from ugatit.diagnosis.report import FLOAT16_PRECISIONS
@@ -23,6 +24,7 @@ from ugatit.translate import Translator, load
 DEFAULT_GROUPS = r'decoder|up_conv_\d'
 REPORTED = 271823.0  # |min| of generator_B/up_conv_0/conv2d/Conv2D of the official checkpoint on an Ascend 910
 LARGEST_BITS = 40
+ROOM = 2.0**100  # for any value, squares too: sums over a picture then stay below float32's end, 2**128
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,24 +64,49 @@ def stress(
         bits: the same power of two for every chosen group instead.
         image_size: of a light model, where the checkpoint does not tell.
 
+    The checkpoint is deleted again where the float32 picture comes out different; see `spoiled`.
+
     Raises:
-        UserError: no group of that name.
+        UserError: no group of that name, or float32 itself would not hold the values.
     """
     chosen: Dict[str, Dict[str, int]] = {}
     exponents: Dict[str, Dict[str, int]] = {}
     with quietly():
         for direction, images in pictures.items():
             translate = load(checkpoint, direction, image_size=image_size)
-            chosen[direction] = _bits(translate, profile_ranges(translate, images), groups, reach, bits)
+            profile = profile_ranges(translate, images)
+            chosen[direction] = _bits(translate, profile, groups, reach, bits)
+            _check_room(profile, translate.generator.range_members(), chosen[direction])
             scope = translate.generator.scope
             exponents[scope] = {group: -number for group, number in chosen[direction].items() if number}
         location = fold_exponents(checkpoint, exponents, output, image_size)
     stressed = []
-    for direction, images in pictures.items():
-        proof = try_drop_in(checkpoint, location.prefix, direction, images, image_size)
-        findings = tuple(find(proof.profile, FLOAT16_PRECISIONS))
-        stressed.append(Stressed(direction, chosen[direction], proof, findings))
+    try:
+        for direction, images in pictures.items():
+            proof = try_drop_in(checkpoint, location.prefix, direction, images, image_size)
+            findings = tuple(find(proof.profile, FLOAT16_PRECISIONS))
+            stressed.append(Stressed(direction, chosen[direction], proof, findings))
+    except BaseException:
+        delete_checkpoint(location)
+        raise
+    if spoiled(stressed):
+        delete_checkpoint(location)
     return location, stressed
+
+
+def spoiled(stressed: List[Stressed]) -> List[str]:
+    """The directions whose float32 picture is not the same bit for bit; the checkpoint is deleted then."""
+    return [one.direction for one in stressed if not one.proof.ours.picture_bits]
+
+
+def _check_room(profile: RangeProfile, members: Mapping[str, Membership], bits: Mapping[str, int]) -> None:
+    """UserError where float32 itself would not hold what was asked for."""
+    for name, t in profile.items():
+        member = members.get(name)
+        more = bits.get(member.group, 0) * member.power if member and member.group else 0
+        if more and t.amax > math.ldexp(ROOM, -more):
+            raise UserError(f'{name} reaches {t.amax:.3g} already, and 2**{more} times that is too large for float32;'
+                            ' choose a smaller --reach or --bits, or start from the original checkpoint.')  # fmt: skip
 
 
 def _bits(

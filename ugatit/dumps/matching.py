@@ -65,12 +65,7 @@ def choose(left: Tree, right: Tree, wanted: Optional[str] = None) -> Tuple[DumpG
         UserError: no graph of that name, or no pair fits clearly best; it lists all graphs.
     """
     lefts, rights = _named(left, wanted), _named(right, wanted)
-    if (
-        wanted is not None
-        and len(lefts) == len(left.graphs) > 1
-        and len(rights) == len(right.graphs)
-        and not (_hits(left, wanted) or _hits(right, wanted))
-    ):
+    if wanted is not None and not (_hits(left, wanted) or _hits(right, wanted)):
         raise UserError(f'no dumped graph is called {wanted!r}; choose one with --graph=NAME:\n{listing(left, right)}')
     scored = sorted(
         ((_share(a, b), i, j) for (i, a), (j, b) in itertools.product(enumerate(lefts), enumerate(rights))),

@@ -30,6 +30,11 @@ def summary(comparison: Comparison, top: int = 10) -> str:
     return '\n'.join(lines)
 
 
+def judged(comparison: Comparison) -> List[Row]:
+    """The compared outputs that thresholds look at: all but single numbers, whose measures say little."""
+    return [row for row in comparison.compared if row.metrics.count > 1 or row.shape]
+
+
 def passed(
     comparison: Comparison,
     cosine_below: Optional[float] = None,
@@ -39,7 +44,7 @@ def passed(
 ) -> List[str]:
     """One sentence per threshold that some output passes; a NaN passes every one of its kind."""
     found: List[str] = []
-    rows = [row for row in comparison.compared if row.metrics.count > 1 or row.shape]
+    rows = judged(comparison)
     if cosine_below is not None:
         bad = [r for r in rows if not r.metrics.cosine >= cosine_below]
         found += _sentence(bad, 'cosine similarity', f'below {cosine_below:g}', lambda r: r.metrics.cosine)

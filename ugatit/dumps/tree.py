@@ -75,7 +75,11 @@ def scan(root: os.PathLike[str], graphs: Optional[os.PathLike[str]] = None) -> T
                         ' there; name the folder that dump_path pointed to.')  # fmt: skip
     compiled = {}
     for place in dict.fromkeys((root, *([pathlib.Path(graphs)] if graphs else []))):
-        compiled.update(_compiled(place, failures))
+        there = _compiled(place, failures)
+        if graphs and place == pathlib.Path(graphs) and not there and not failures:
+            raise UserError(f'{place}: expected compiled graphs (ge_proto_*_Build.txt), but none is there; name the'
+                            ' folder that holds them, or leave --ge_graphs out.')  # fmt: skip
+        compiled.update(there)
     for graph in found:
         graph.compiled = compiled.get(graph.model)
     return Tree(root, found, failures)

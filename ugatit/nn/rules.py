@@ -86,8 +86,8 @@ def _check_rule(name: str, setting: str, pattern: str, variant: str) -> None:
         )
     if not _parameters_fit(setting, known, parameters):
         raise UserError(
-            f"Variants '{name}': {variant!r} has parameters that {known!r} does not take; legal are group:G, clamp:C,"
-            f' norm_after:folded, and NORM:own at adaptive places.'
+            f"Variants '{name}': {variant!r} has parameters that {known!r} does not take; legal are group:G, clamp:C"
+            f' up to 65504, norm_after:folded, and NORM:own at adaptive places.'
         )
 
 
@@ -95,13 +95,18 @@ def _parameters_fit(setting: str, known: str, parameters: Sequence[str]) -> bool
     left = list(parameters)
     if setting == 'norm' and 'own' in left and known not in ('default', 'adaptive_layer_instance', 'adaptive_instance'):
         left.remove('own')
-    if known == 'group' and left and left[0].isdigit() and int(left[0]) > 0:
+    if known == 'group' and left and re.fullmatch('[1-9][0-9]{0,7}', left[0]):
         left.pop(0)
-    elif known == 'clamp' and left and re.fullmatch(r'\d+(\.\d+)?', left[0]) and float(left[0]) > 0:
+    elif known == 'clamp' and left and _is_limit(left[0]):
         left.pop(0)
     elif known == 'norm_after' and left == ['folded']:
         left.pop(0)
     return not left
+
+
+def _is_limit(text: str) -> bool:
+    """A clamp beyond float16's end would clip nothing."""
+    return bool(re.fullmatch(r'[0-9]+(\.[0-9]+)?', text)) and 0.0 < float(text) <= 65504.0
 
 
 def check_all_rules_match(variants: Variants, layers: Mapping[str, str]) -> None:

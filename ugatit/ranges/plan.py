@@ -13,6 +13,7 @@ from ugatit.errors import UserError
 from ugatit.nn.architecture import NETWORKS
 
 FORMAT = 1
+MOST_HEADROOM = 15  # powers of two; with more not even 1.0 would be let in
 PathLike = Union[str, 'os.PathLike[str]']
 
 
@@ -93,7 +94,7 @@ class RangePlan(Mapping[str, Dict[str, int]]):
                 found = json.load(file)
         except OSError as error:
             raise UserError(f'A range plan was expected at {path}, but it cannot be read ({error.strerror}).') from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise UserError(f'{path} should be a range plan (JSON), but it is not JSON; make one with diagnose.py'
                             ' ranges --save_plan.') from None  # fmt: skip
         return cls._from_json(found, path)
@@ -110,8 +111,11 @@ class RangePlan(Mapping[str, Dict[str, int]]):
         try:
             notes = tuple(str(note) for note in found.get('notes', ()))
             pictures = {str(network): int(count) for network, count in dict(found.get('pictures', {})).items()}
-            return cls(networks, float(found.get('headroom_bits', 1.0)), notes, pictures)
-        except (TypeError, ValueError, AttributeError) as error:
+            headroom_bits = float(found.get('headroom_bits', 1.0))
+            if not 0.0 <= headroom_bits <= MOST_HEADROOM:
+                raise ValueError(f'headroom_bits {headroom_bits} is not within 0..{MOST_HEADROOM}')
+            return cls(networks, headroom_bits, notes, pictures)
+        except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             if isinstance(error, UserError):
                 raise
             raise UserError(f'{path} should be a range plan, but its content is damaged ({error}); make it again with'

@@ -5,11 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import pathlib
+import re
 from typing import Dict, List, Mapping, TextIO
 
 from ugatit.data.convert import write_file
 
 FIRST = ('step', 'learning_rate')  # step: how many steps the run had behind it after this one
+
+
+_STEP = re.compile('[0-9]{1,18}')
 
 
 class LossTable:
@@ -46,4 +50,5 @@ def read_rows(path: pathlib.Path) -> List[Dict[str, str]]:
         return []
     complete = text[: text.rfind('\n') + 1]
     rows = csv.DictReader(io.StringIO(complete))
-    return [row for row in rows if None not in row and None not in row.values() and row.get('step', '').isdigit()]
+    whole = [row for row in rows if None not in row and None not in row.values()]
+    return [row for row in whole if _STEP.fullmatch(row.get('step', ''))]

@@ -45,7 +45,7 @@ FLAGS.boolean('resume', False, 'go on where an interrupted comparison with the s
 
 
 def main(options: Any) -> int:
-    """Exit code 1 where files could not be read, 3 where a threshold is passed."""
+    """Exit code 1 where files could not be read, 2 where nothing could be compared, 3 where a threshold is passed."""
     from ugatit.cli.progress import Progress
     from ugatit.dumps.compare import compare
     from ugatit.dumps.matching import listing
@@ -90,11 +90,39 @@ def _tell(options: Any, comparison: Any) -> int:
     model_flags.write_text(options.csv, 'sheet', lambda: csv_text(comparison.rows))
     model_flags.write_text(options.html, 'page', lambda: page(comparison, options.bad_distance))
     model_flags.write_json(options.json, {**comparison.to_json(), 'passed_thresholds': beyond})
-    for line in [*beyond, *comparison.failures]:
+    failures = [*comparison.failures, *_unreadable(comparison)]
+    for line in [*beyond, *failures]:
         print(line, file=sys.stderr)
     if beyond:
         return THRESHOLD_PASSED
-    return SOME_FAILED if comparison.failures else DONE
+    _check_compared(options, comparison)
+    return SOME_FAILED if failures else DONE
+
+
+def _unreadable(comparison: Any) -> List[str]:
+    """Why pairs could not be compared whose files are damaged; other kinds of output may simply not fit."""
+    found = []
+    for pair, row in zip(comparison.matching.pairs, comparison.rows):
+        if row.metrics is None:
+            try:
+                pair.left.open(), pair.right.open()
+            except UserError as error:
+                found.append(str(error))
+    return found
+
+
+def _check_compared(options: Any, comparison: Any) -> None:
+    """UserError where 'everything is fine' would only mean that nothing was looked at."""
+    from ugatit.dumps.summary import judged
+
+    pairs = len(comparison.matching.pairs)
+    if not comparison.compared:
+        raise UserError(f'nothing was compared: of the {pairs} outputs that both dumps have none could be; see the'
+                        ' reasons above, and check that both folders are whole dumps.')  # fmt: skip
+    given = [options.cosine_below, options.distance_above, options.max_error_above]
+    if (options.fail_on_overflow or any(limit is not None for limit in given)) and not judged(comparison):
+        raise UserError('thresholds were given, but no compared output has more than one value, so none was judged;'
+                        ' compare dumps of whole tensors.')  # fmt: skip
 
 
 COMMAND = Command(main, FLAGS, needs_tensorflow=False)

@@ -47,6 +47,7 @@ def main(options: Any) -> int:
     """Exit code 0, or 1 where some pictures could not be read."""
     from ugatit.diagnosis.pictures import read_pictures
     from ugatit.dumps.capture import capture, overflowing, write_npy
+    from ugatit.dumps.whole import whole_folder
     from ugatit.translate import load
 
     model_flags.required(options, 'checkpoint', 'input', 'output')
@@ -56,7 +57,7 @@ def main(options: Any) -> int:
         options.direction,
         precision=options.precision,
         overflow=options.overflow,
-        ranges=_plan(options.ranges),
+        ranges=_plan(options.ranges, options.direction),
         variants=options.variants,
         image_size=options.image_size,
     )
@@ -64,13 +65,14 @@ def main(options: Any) -> int:
     if translate.uncalibrated:
         translate.calibrate(pictures.images)
     captured = capture(translate, translate.policy, pictures.images, options.layers)
-    if options.as_npu:
-        from ugatit.dumps.fake_npu import write_tree
+    with whole_folder(output) as place:
+        if options.as_npu:
+            from ugatit.dumps.fake_npu import write_tree
 
-        write_tree(output, captured, _other(options, pictures.images, captured))
-        written = sum(1 for path in output.rglob('*') if path.is_file())
-    else:
-        written = len(write_npy(output, captured))
+            write_tree(place, captured, _other(options, pictures.images, captured))
+            written = sum(1 for path in place.rglob('*') if path.is_file())
+        else:
+            written = len(write_npy(place, captured))
     reached = [tensor.name for tensor in overflowing(captured)]
     print(f'{written} files: {output}')
     if reached:
@@ -83,10 +85,18 @@ def main(options: Any) -> int:
     return SOME_FAILED if pictures.failures else DONE
 
 
-def _plan(path: str) -> Any:
+def _plan(path: str, direction: str) -> Any:
+    from ugatit.planning import require_network
     from ugatit.ranges import RangePlan
 
-    return None if path == 'none' else RangePlan.load(path)
+    if path == 'none':
+        return None
+    if path == 'auto':
+        raise UserError('--ranges of dump takes no auto, only none or a plan; make one with diagnose.py ranges'
+                        ' --save_plan=plan.json.')  # fmt: skip
+    plan = RangePlan.load(path)
+    require_network(plan, direction)
+    return plan
 
 
 def _new_folder(path: str) -> pathlib.Path:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import Any, Dict, List
 
 from ugatit.cli.commands import model_flags
 from ugatit.cli.main import DONE, SOME_FAILED, THRESHOLD_PASSED
+from ugatit.errors import UserError
 
 
 def main(options: Any) -> int:
@@ -41,9 +43,10 @@ def _calibration(options: Any, prefix: Any) -> tuple:
     failures: List[str] = []
     for direction, given in (('a2b', options.calibration_a), ('b2a', options.calibration_b)):
         if given:
-            with quietly():
+            with quietly() if pictures else contextlib.nullcontext():  # the architecture is told once
                 size = trained_size(prefix, direction, options.image_size)
             found = read_pictures(given, size, options.pictures)
+            print(f'{direction}: measuring {len(found.images)} pictures of {size}x{size}', file=sys.stderr)
             pictures[direction], failures = found.images, failures + list(found.failures)
     return pictures, failures
 
@@ -56,7 +59,9 @@ def _plan(options: Any, prefix: Any, pictures: Dict[str, Any]) -> Any:
     if options.ranges == 'none':
         return RangePlan({})
     if options.ranges != 'auto':
-        return RangePlan.load(options.ranges)
+        plan = RangePlan.load(options.ranges)
+        _check_plan(plan, prefix)
+        return plan
     return plan_directions(
         prefix,
         pictures,
@@ -65,6 +70,17 @@ def _plan(options: Any, prefix: Any, pictures: Dict[str, Any]) -> Any:
         options.image_size,
         progress=lambda batches: Progress(batches, 'batches'),
     )
+
+
+def _check_plan(plan: Any, prefix: Any) -> None:
+    """UserError where the copy would be called cured although the plan speaks of nothing in it."""
+    from ugatit.checkpoints.folding import generators_in
+    from ugatit.checkpoints.reader import CheckpointReader
+
+    there = generators_in(CheckpointReader(prefix))
+    if not any(scope in plan for scope in there):
+        raise UserError(f'A range plan for {" or ".join(there) or "a generator"} is expected, but this one is for'
+                        f' {", ".join(plan) or "nothing"}; make one with diagnose.py ranges --save_plan.')  # fmt: skip
 
 
 def _noise(options: Any, prefix: Any, plan: Any) -> Dict[str, Any]:

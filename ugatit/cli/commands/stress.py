@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, List
+from typing import Any
 
 from ugatit.cli.commands import model_flags
 from ugatit.cli.flags import CommandFlags
@@ -26,14 +26,14 @@ FLAGS.number('reach', 271823.0, 'largest |value| wanted in each of these groups;
              at_least=1e-6)  # fmt: skip
 FLAGS.whole_number('bits', None, 'instead: make every chosen group 2**N times as large', at_least=0, at_most=40)
 FLAGS.many('input', 'pictures to measure on; without any, seeded noise', value='DIR|GLOB|FILE')
-FLAGS.whole_number('pictures', 4, 'so many of them at most', at_least=1)
+FLAGS.whole_number('pictures', 4, 'so many of them at most', at_least=1, at_most=4096)
 FLAGS.output_file('json', 'json', 'write the result here, machine-readable')
 
 
 def main(options: Any) -> int:
     """Exit code 3 where our own runtime's float32 picture is not the same bit for bit."""
     from ugatit.checkpoints.location import locate
-    from ugatit.diagnosis.stress import stress, stress_text
+    from ugatit.diagnosis.stress import spoiled, stress, stress_text
 
     model_flags.required(options, 'checkpoint', 'output')
     pictures = {direction: _pictures(options, direction) for direction in model_flags.directions(options.direction)}
@@ -48,15 +48,19 @@ def main(options: Any) -> int:
     )
     for one in stressed:
         print(stress_text(one))
-    print(f'checkpoint: {location.prefix}')
+    changed = spoiled(stressed)
+    if not changed:
+        print(f'checkpoint: {location.prefix}')
     model_flags.write_json(
         options.json,
-        {'checkpoint': str(location.prefix), 'generators': {one.direction: one.to_json() for one in stressed}},
+        {
+            'checkpoint': None if changed else str(location.prefix),
+            'generators': {one.direction: one.to_json() for one in stressed},
+        },
     )
-    changed: List[str] = [one.direction for one in stressed if not one.proof.ours.picture_bits]
     if changed:
-        print(f'the float32 picture of {" and ".join(changed)} is not the same: its values left even float32\'s range;'
-              ' choose a smaller --reach or --bits', file=sys.stderr)  # fmt: skip
+        print(f'the float32 picture of {" and ".join(changed)} is not the same: its values left even float32\'s range,'
+              ' and the checkpoint was deleted; choose a smaller --reach or --bits', file=sys.stderr)  # fmt: skip
     return THRESHOLD_PASSED if changed else DONE
 
 
