@@ -12,7 +12,7 @@ import pytest
 
 from ugatit.cli import main as cli
 from ugatit.cli import output_files
-from ugatit.cli.commands import checkpoints, compare, dump, overflow, ranges, stress
+from ugatit.cli.commands import checkpoints, compare, dump, model_flags, overflow, ranges, stress
 from ugatit.cli.flags import CommandFlags
 from ugatit.data.convert import write_file
 from ugatit.data.reports import HTML_MARK, SVG_MARK, write_json_report
@@ -228,3 +228,10 @@ def test_a_file_that_stdout_goes_to_is_not_replaced(tmp_path: pathlib.Path) -> N
     os.waitpid(pid, 0)
     os.close(log)
     assert 'is where this command prints to' in (tmp_path / 'log').read_text()
+
+
+def test_what_was_written_is_said(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture) -> None:
+    model_flags.write_json(str(tmp_path / 'a.json'), {'a': 1})
+    model_flags.write_text(str(tmp_path / 'a.html'), 'page', lambda: HTML_MARK)
+    model_flags.write_text(None, 'page', lambda: pytest.fail('drawn for nobody'))
+    assert capsys.readouterr().out.splitlines() == [f'report: {tmp_path / "a.json"}', f'page: {tmp_path / "a.html"}']
