@@ -14,4 +14,4 @@ SVG_MARK = '<!-- ugatit diagnose -->'
 
 def write_json_report(path: PathLike, value: Mapping[str, Any]) -> None:
     """Writes a marked report, whole or not at all. Names that are no text keep their bytes as JSON escapes."""
-    write_file(path, (json.dumps({JSON_KEY: JSON_VALUE, **value}, indent=1) + '\n').encode('ascii'))
+    write_file(path, (json.dumps({JSON_KEY: JSON_VALUE, **value}, indent=1, allow_nan=False) + '\n').encode('ascii'))

@@ -63,7 +63,7 @@ def scan(root: os.PathLike[str], graphs: Optional[os.PathLike[str]] = None) -> T
     """Finds all dumps below a folder, and compiled graphs there or below `graphs`; reads headers only.
 
     Raises:
-        UserError: no folder, or no dump in it.
+        UserError: no folder, no dump in it, or no compiled graph below `graphs`.
     """
     root = pathlib.Path(root)
     if not root.is_dir():
