@@ -161,7 +161,7 @@ def _note_state(run: Run, point: str, training: Training) -> None:
 
 
 def has_true_gradient_zero(name: str) -> bool:
-    """The 22 generator biases in front of an instance norm: Adam turns their rounding noise into steps (UGATIT.md)."""
+    """The 22 generator biases in front of an instance norm: Adam turns their rounding noise into steps."""
     layer = name.split('/')[1]
     in_encoder = layer in ('conv', 'conv_0', 'conv_1') or layer.startswith('resblock_')
     return name.startswith('generator') and in_encoder and name.endswith('conv2d/bias')

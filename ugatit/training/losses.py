@@ -1,4 +1,4 @@
-"""The loss equations (UGATIT.md, `Losses`): one line of mathematics each, no weights, no networks."""
+"""The loss equations (as the official code computes them): one line of mathematics each, no weights, no networks."""
 
 from __future__ import annotations
 

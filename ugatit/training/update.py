@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Callable, List, Mapping, NamedTuple, Optional
+from typing import Any, Callable, List, Mapping, NamedTuple, Optional
 
 import tensorflow as tf
 
@@ -59,7 +59,7 @@ def update_discriminators(training: Training, batch: Batch, fakes: Optional[Fake
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(variables)
         losses = discriminator_losses(training.objective, networks, reals, judged, noise, call)
-    adam.apply(tape.gradient(losses['Discriminator_loss'], variables), batch.learning_rate)
+    adam.apply(_slopes(tape, losses['Discriminator_loss'], variables), batch.learning_rate)
     return losses
 
 
@@ -92,7 +92,7 @@ def update_generators(training: Training, batch: Batch, meanwhile: Callable[[Fak
         parts = fake_losses(training.objective, networks, fakes, call)
         ends = [tf.add_n(list(parts.values())), fakes.b.image, fakes.a.image]
     from_ends = [tf.ones([]), home_a.slopes[-1], home_b.slopes[-1]]
-    slopes = tape.gradient(ends, variables, output_gradients=from_ends)
+    slopes = _slopes(tape, ends, variables, from_ends)
     at_home = home_b.slopes[:-1] + home_a.slopes[:-1]  # generator_B comes first
     adam.apply([slope + other for slope, other in zip(slopes, at_home)], batch.learning_rate)
     return {**earlier, **generator_totals({**parts, **home_a.losses, **home_b.losses})}
@@ -109,7 +109,15 @@ def _way_home(training: Training, domain: str, generator: Generator, images: tf.
         tape.watch(watched)
         losses = home_losses(training.objective, domain, generator, images, away, training.call())
         total = tf.add_n(list(losses.values()))
-    return _Home(losses, tape.gradient(total, watched))
+    return _Home(losses, _slopes(tape, total, watched))
+
+
+def _slopes(
+    tape: tf.GradientTape, target: Any, variables: List[tf.Variable], upstream: Optional[List[tf.Tensor]] = None
+) -> List[tf.Tensor]:
+    """Zeros for what the target does not depend on: a variant may leave the MLP, say, without a reader."""
+    zero = tf.UnconnectedGradients.ZERO
+    return tape.gradient(target, variables, output_gradients=upstream, unconnected_gradients=zero)
 
 
 def update_both(training: Training, batch: Batch) -> Losses:
