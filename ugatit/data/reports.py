@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, Mapping
 
 from ugatit.data.convert import PathLike, write_file
@@ -12,6 +13,16 @@ HTML_MARK = '<meta name="generator" content="ugatit diagnose">'  # infer.py's ga
 SVG_MARK = '<!-- ugatit diagnose -->'
 
 
+def plain(value: Any) -> Any:
+    """The value with null for NaN and infinity, which JSON has not."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def write_json_report(path: PathLike, value: Mapping[str, Any]) -> None:
     """Writes a marked report, whole or not at all. Names that are no text keep their bytes as JSON escapes."""
-    write_file(path, (json.dumps({JSON_KEY: JSON_VALUE, **value}, indent=1, allow_nan=False) + '\n').encode('ascii'))
+    text = json.dumps(plain({JSON_KEY: JSON_VALUE, **value}), indent=1, allow_nan=False)
+    write_file(path, f'{text}\n'.encode('ascii'))

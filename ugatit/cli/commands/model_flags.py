@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Callable, Mapping, Optional, Tuple
 
 from ugatit.cli.flags import CommandFlags
@@ -47,7 +46,7 @@ def write_json(path: Optional[str], value: Mapping[str, Any]) -> None:
     if path is not None:
         from ugatit.data.reports import write_json_report
 
-        write_json_report(path, plain(value))
+        write_json_report(path, value)
         print(f'report: {path}')
 
 
@@ -58,12 +57,3 @@ def write_text(path: Optional[str], noun: str, text: Callable[[], str]) -> None:
 
         write_file(path, text().encode())
         print(f'{noun}: {path}')
-
-
-def plain(value: Any) -> Any:
-    """The value with null for NaN and infinity, which JSON has not."""
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
