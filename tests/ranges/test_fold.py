@@ -96,8 +96,7 @@ def test_every_group_is_stored_scaled_by_its_exponent(case):
     assert scaled > 100
 
 
-def test_large_variables_are_scaled_in_pieces(monkeypatch):
-    monkeypatch.setattr('ugatit.ranges.fold._CHUNK', 8)
+def test_a_variable_is_scaled_exactly():
     start = np.arange(35, dtype=np.float32).reshape(7, 5)
     variable = tf.Variable(start)
     scale_in_place(variable, -3)
