@@ -3,7 +3,8 @@
     python benchmarks/bench_planning.py [--image_size=256] [--ch=64] [--pairs=15] [--json=FILE]
 
 Exponents are folded into the weights when a model is loaded, so the expected ratio is 1. Printed as JSON: the median of
-the ratios planned / plain of neighbouring runs, and their quartiles. The order within a pair alternates.
+the ratios planned / plain of neighbouring runs, and their quartiles. The order within a pair alternates. Exit code 3 if
+the median is above 1.02.
 """
 
 from __future__ import annotations
@@ -33,8 +34,11 @@ from ugatit.ranges import folding_factory  # noqa: E402
 SCOPE = 'generator_B'
 
 
-def main() -> None:
-    """Measures, prints one JSON object."""
+LIMIT = 1.02  # planned / plain: more than noise would mean that something is multiplied per picture
+
+
+def main() -> int:
+    """Measures, prints one JSON object; 3 where the limit is passed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--image_size', type=int, default=256)
     parser.add_argument('--ch', type=int, default=64)
@@ -46,6 +50,7 @@ def main() -> None:
     if options.json:
         with open(options.json, 'w', encoding='utf-8') as file:
             json.dump(result, file, indent=1)
+    return 3 if result['ratio_median'] > LIMIT else 0
 
 
 def _measure(options: argparse.Namespace) -> Dict[str, Any]:
@@ -89,4 +94,4 @@ def _seconds(function: Callable[[tf.Tensor], Any], images: tf.Tensor) -> float:
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())
