@@ -121,6 +121,6 @@ def test_what_was_written_before_an_error_goes_again(tmp_path: pathlib.Path) -> 
     files = _files(tmp_path)
     files.picture.mkdir()
     (files.picture / 'x').write_text('a folder in the way')
-    with pytest.raises(UserError, match='expected to write'):
+    with pytest.raises(UserError, match='must be an ordinary file, but .*a.png is a folder'):
         write_result(_prepared(odd.photo()), Result(IMAGE, MAP), files, Settings(heatmap=True, arrays=True))
     assert [path.name for path in tmp_path.iterdir()] == ['a.png']
