@@ -4,7 +4,6 @@
 
 The paper trains all data sets alike: the full model, 100 epochs of 10,000 steps, Adam 1e-4, linear decay from epoch 50.
 Training pictures 771 and 1,264, test pictures 100 and 100.
-Expected from the paper (not measured again here): KID x 100 of 7.07 +- 0.65 (a2b) and 8.15 +- 0.66 (b2a).
 Shape changes: rho of the decoder is expected to fall below 1 (some layer normalisation).
 """
 

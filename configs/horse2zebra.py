@@ -4,7 +4,6 @@
 
 The paper trains all data sets alike: the full model, 100 epochs of 10,000 steps, Adam 1e-4, linear decay from epoch 50.
 Training pictures 1,067 and 1,334, test pictures 120 and 140.
-Expected from the paper (not measured again here): KID x 100 of 7.06 +- 0.8 (a2b) and 7.47 +- 0.71 (b2a).
 Texture changes and shape does not: rho of the decoder is expected to stay near 1 (instance normalisation).
 """
 

@@ -4,7 +4,6 @@
 
 The paper trains all data sets alike: the full model, 100 epochs of 10,000 steps, Adam 1e-4, linear decay from epoch 50.
 Training pictures 6,452 and 1,811, test pictures 751 and 400.
-Expected from the paper (not measured again here): KID x 100 of 1.79 +- 0.34 (a2b) and 1.69 +- 0.53 (b2a).
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
     python train.py --config=configs/selfie2anime.py --dataset=dataset/selfie2anime --workdir=runs/selfie2anime
 
 The settings of the paper and of the released checkpoint: 100 epochs of 10,000 steps, Adam 1e-4, linear decay from epoch
-50. Expected from the paper (not measured again here): KID x 100 of 11.61 +- 0.57 (a2b) and 11.52 +- 0.57 (b2a) after
-1,000,000 steps. Weights and Adam state take 8.05 GB, a step about twice as much; the authors used a V100 with 32 GB
+50. Weights and Adam state take 8.05 GB, a step about twice as much; the authors used a V100 with 32 GB
 for four days. With less, see selfie2anime_light.py. Men and older people were not in the data, and it shows.
 """
 
