@@ -11,6 +11,7 @@ tf = pytest.importorskip('tensorflow')
 
 from ugatit.errors import UserError  # noqa: E402
 from ugatit.runners import NAMES, gpu, npu, open_runner  # noqa: E402
+from ugatit.training.device import Device  # noqa: E402
 
 
 @pytest.fixture
@@ -27,6 +28,19 @@ def test_cpu(caplog: pytest.LogCaptureFixture) -> None:
     assert f'device: {runner.description}' in caplog.messages
     with tf.device(runner.device):
         assert tf.ones([2]).device.endswith('CPU:0')
+
+
+def test_a_runner_is_the_device_that_training_asks() -> None:
+    """One replica, no status of its own: the plain answers."""
+    runner = open_runner('cpu')
+    assert isinstance(runner, Device) and (runner.replicas, runner.chief, runner.replica()) == (1, True, 0)
+    with runner.scope():
+        assert tf.ones([2]).device.endswith('CPU:0')
+    gradients = [tf.ones([2])]
+    assert runner.clear_status() == [] and runner.overflowed(gradients) is None
+    assert runner.mean(gradients)[0] is gradients[0]
+    assert runner.explain(ValueError('x')) is None and runner.broadcast([]) is None
+    assert float(runner.compile(lambda x: x + 1.0)(tf.constant(1.0))) == 2.0
 
 
 def test_auto_takes_the_cpu_where_there_is_no_gpu(no_gpu: None) -> None:

@@ -1,6 +1,24 @@
 """Where a model runs: `open_runner('cpu' | 'gpu' | 'auto' | 'npu')` sets the device up and describes it.
 
 Call it before anything else touches TensorFlow's devices: memory growth and visibility are fixed at first use.
+
+A `Runner` is what inference computes on (`device`, `native_float16`) and what training runs on: it is a
+`ugatit.training.device.Device`, whose methods training calls in this order.
+
+    with runner.scope():                          # variables are created, and steps called, on the device
+        ...networks, optimisers, state...
+        runner.broadcast(variables)               # replicas begin with the same values
+        step = runner.compile(update)             # tf.function, one call a step, with the whole batch
+        step(batch)
+
+    inside `update`, traced, once for each replica:
+        rows of runner.replica() of runner.replicas
+        with tf.control_dependencies(runner.clear_status()):       # before a phase: clear
+            ...forward and backward...
+        runner.overflowed(after=gradients)        # after it: read; None: no status, so values decide
+        runner.mean(gradients)                    # over replicas; then every replica applies the same update, or none
+
+The plain Device answers for one replica without a status; a subclass of Runner overrides what its device can do better.
 """
 
 from __future__ import annotations

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any, ContextManager
+
+import tensorflow as tf
+
+from ugatit.training.device import Device
 
 
 @dataclasses.dataclass(frozen=True)
-class Runner:
-    """An opened device; a value, so it can be passed around and logged."""
+class Runner(Device):
+    """An opened device, which can be passed around and logged, and trained on: the methods are those of Device."""
 
     name: str  # 'cpu', 'gpu' or 'npu', never 'auto'
     device: str  # for tf.device, such as '/GPU:0'
     description: str  # one line for the log
     native_float16: bool  # whether its own float16 can be used; False: float16 is emulated on float32
+
+    def scope(self) -> ContextManager[Any]:
+        return tf.device(self.device)

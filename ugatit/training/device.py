@@ -1,0 +1,63 @@
+"""What training asks of a device, and the plain answers: one replica, no overflow status of its own.
+
+`ugatit.runners` gives the real ones. Everything here may be called eagerly and while a `tf.function` is traced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Callable, ContextManager, List, Optional, Sequence
+
+import tensorflow as tf
+
+
+class Device:
+    """A single device whose overflows show as infinity or NaN, or not at all: training looks at the values itself."""
+
+    replicas: int = 1  # copies of the networks that train together, over all processes
+    chief: bool = True  # whether this process writes checkpoints, tables and pictures
+
+    # --- set-up, outside traced functions ---
+
+    def scope(self) -> ContextManager[Any]:
+        """Networks, optimisers and all state are created in here, and steps are called in here."""
+        return contextlib.nullcontext()
+
+    def compile(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The traced `function`, to be called once a step with the whole batch; runs it on each replica of this
+        process, and gives one replica's result (training makes the results equal on all of them)."""
+        return tf.function(function)
+
+    def broadcast(self, variables: Sequence[tf.Variable]) -> None:
+        """Gives every replica the chief's values; called once, when all variables exist and hold what a run begins
+        with."""
+        del variables
+
+    def explain(self, error: Exception) -> Optional[str]:
+        """One sentence for the user where a step failed because of the devices (a worker is gone); None otherwise."""
+        del error
+        return None
+
+    # --- inside `compile`d functions: one replica speaks ---
+
+    def replica(self) -> Any:
+        """This replica's number, from 0 to `replicas` - 1: an int or an int32 scalar. It trains on its share of rows
+        of the batch."""
+        return 0
+
+    def mean(self, tensors: Sequence[tf.Tensor]) -> List[tf.Tensor]:
+        """Float32 tensors averaged over all replicas; every replica calls it in the same order."""
+        return list(tensors)
+
+    def clear_status(self) -> List[Any]:
+        """Operations that clear the overflow status; a phase (forward and backward of one update) is computed under
+        control dependencies of them. Empty where there is no status."""
+        return []
+
+    def overflowed(self, after: Sequence[tf.Tensor]) -> Optional[tf.Tensor]:
+        """Bool scalar: something overflowed since `clear_status`, read when all of `after` are computed.
+
+        None where the device keeps no status; then values decide: not finite, or at float16's end where it saturates.
+        """
+        del after
+        return None
