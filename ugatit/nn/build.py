@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, ContextManager, Dict, List, NamedTuple, Optional
 
 import tensorflow as tf
 
@@ -42,6 +43,8 @@ class Build:
     variants: Variants = DEFAULT_VARIANTS
     factory: VariableFactory = dataclasses.field(default_factory=seeded)
     pad_mode: str = 'mirror'  # how reflect padding is computed, see ugatit.nn.pad
+    keep_float32: Callable[[], ContextManager[Any]] = contextlib.nullcontext  # statistics are computed in here: tells a
+    # compiler that would make float32 operators float16 by itself to leave these as they are
     registry: Registry = dataclasses.field(default_factory=Registry)
 
     def variable(self, name: str, shape: List[int], initial: Initial, trainable: bool = True) -> tf.Variable:

@@ -59,10 +59,11 @@ class Discriminator(Network):
 
     def power_iterations(self) -> Dict[str, SingularVectors]:
         """Kernel name -> the vectors after one iteration from the stored `u`; all passes of one update share them."""
-        return {
-            name: power_iteration(self.named_variables[name], variable)
-            for name, variable in ((_kernel_of(u), v) for u, v in self.named_variables.items() if u.endswith('/u'))
-        }
+        with self.build.keep_float32():
+            return {
+                name: power_iteration(self.named_variables[name], variable)
+                for name, variable in ((_kernel_of(u), v) for u, v in self.named_variables.items() if u.endswith('/u'))
+            }
 
     def store(self, vectors: Dict[str, SingularVectors]) -> None:
         """Assigns the new `u` of one update's power iterations."""

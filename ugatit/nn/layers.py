@@ -84,9 +84,10 @@ class Kernel(tf.Module):
         vectors = call.vectors.get(
             f'{self.prefix}/kernel'
         )  # of this update, where the caller shares them between passes
-        if vectors is None:
-            vectors = power_iteration(kernel, self.u, keep)
-        return spectrally_normalized(kernel, vectors, keep)
+        with self._build.keep_float32():  # a matrix unit's float16 would be part of every weight
+            if vectors is None:
+                vectors = power_iteration(kernel, self.u, keep)
+            return spectrally_normalized(kernel, vectors, keep)
 
 
 class Conv(tf.Module):

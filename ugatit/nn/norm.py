@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict, Optional, Tuple
+import contextlib
+from typing import Any, Callable, ContextManager, Dict, Optional, Tuple
 
 import tensorflow as tf
 
@@ -13,6 +14,7 @@ from ugatit.nn.policy import wide
 from ugatit.nn.rules import split_variant
 from ugatit.nn.standardize import INSTANCE_AXES, LAYER_AXES, STATISTICS
 from ugatit.nn.variables import ONES, ZEROS
+from ugatit.numerics import FLOAT32
 
 EPSILON = 1e-5  # official code, inside the square root, everywhere
 PLACES: Dict[str, str] = {
@@ -48,7 +50,8 @@ class RunningStandardize(tf.Module):
         return apply(self.mean, self._mean_rule), apply(self.variance, self._variance_rule)
 
     def _batch(self, x: tf.Tensor, call: Call) -> Tuple[tf.Tensor, tf.Tensor]:
-        mean, variance = tf.nn.moments(wide(x), [0, 1, 2])
+        with self._build.keep_float32():
+            mean, variance = tf.nn.moments(wide(x), [0, 1, 2])
         unapply = self._build.scaling.unapply
         self._update(self.mean, unapply(mean, self._mean_rule), call)
         self._update(self.variance, unapply(variance, self._variance_rule), call)
@@ -119,7 +122,13 @@ class Norm(tf.Module):
             return call.keep(f'{self.scope}/{head}{number}{slash}{tail}', value, self._reads, power)
 
         epsilon = self._build.scaling.epsilon(EPSILON, self._reads)
-        return self._standardize(x, axes, epsilon, self._build.policy, keep)
+        with self._scope():
+            return self._standardize(x, axes, epsilon, self._build.policy, keep)
+
+    def _scope(self) -> ContextManager[Any]:
+        """The scope for float32 statistics, where these are float32."""
+        float32 = self._build.policy.vector_format is FLOAT32 or self._standardize is STATISTICS['float32']
+        return self._build.keep_float32() if float32 else contextlib.nullcontext()
 
     def mixed(self, x: tf.Tensor, call: Call) -> tf.Tensor:
         """LIN and AdaLIN: rho * instance + (1 - rho) * layer (paper, equation 1)."""

@@ -32,7 +32,8 @@ def slices_pad(x: tf.Tensor, before: int, after: int) -> tf.Tensor:
 def _reflected(x: tf.Tensor, axis: int, before: int, after: int) -> list:
     def row(start: int) -> tf.Tensor:
         begin = [0, 0, 0, 0]
-        begin[axis] = start if start >= 0 else tf.shape(x)[axis] + start
+        extent = x.shape[axis] if x.shape[axis] is not None else tf.shape(x)[axis]  # static where that is known
+        begin[axis] = start if start >= 0 else extent + start
         size = [-1, -1, -1, -1]
         size[axis] = 1
         return tf.slice(x, begin, size)
