@@ -6,7 +6,16 @@ import tensorflow as tf
 
 from tests.numerics import reference
 from ugatit.errors import UserError
-from ugatit.numerics import BFLOAT16, FLOAT16, FLOAT16_UNBOUNDED, FLOAT32, OVERFLOW_MODES, round_to, round_to_numpy
+from ugatit.numerics import (
+    BFLOAT16,
+    FLOAT16,
+    FLOAT16_UNBOUNDED,
+    FLOAT32,
+    OVERFLOW_MODES,
+    round_both_ways,
+    round_to,
+    round_to_numpy,
+)
 
 FORMATS = [FLOAT16, BFLOAT16, FLOAT16_UNBOUNDED]
 each_format = pytest.mark.parametrize('fmt', FORMATS, ids=lambda fmt: fmt.name)
@@ -143,3 +152,68 @@ def test_unknown_overflow_mode_lists_the_legal_ones():
 def test_only_float32_is_rounded():
     with pytest.raises(AssertionError, match='float64'):
         round_to(tf.constant([1.0], tf.float64), FLOAT16)
+
+
+def _both_ways(overflow, upstream, x=(1.0, 2.0, 3.0, 4.0)):
+    """Gradient and count of `round_both_ways` for an incoming gradient, eager and traced."""
+
+    def gradient(x, alarm):
+        with tf.GradientTape() as tape:
+            tape.watch([x, alarm])
+            y = round_both_ways(x, FLOAT16, overflow, alarm)
+        return tape.gradient(y, [x, alarm], output_gradients=tf.constant(upstream, tf.float32))
+
+    results = []
+    for run in (gradient, tf.function(gradient, autograph=False)):
+        found, count = run(tf.constant(x, tf.float32), tf.constant(0.0))
+        results.append((found.numpy(), float(count)))
+    assert reference.same_bits(results[0][0], results[1][0]) and results[0][1] == results[1][1]
+    return results[0]
+
+
+@each_overflow
+def test_both_ways_rounds_the_gradient_and_counts_what_does_not_fit(overflow):
+    upstream = np.float32([1.0 + 2.0**-12, 65503.0, -65504.0, 1e-9])
+    found, count = _both_ways(overflow, upstream, x=[0.1, 1e6, 3.0, np.nan])
+    assert reference.same_bits(found, round_to(tf.constant(upstream), FLOAT16, overflow).numpy())
+    assert count == 1.0  # 65503 rounds to 65504, but did not come as that
+    found, count = _both_ways(overflow, [1e6, np.nan, -np.inf, 1.0])
+    assert count == 3.0
+    assert reference.same_bits(found, round_to(tf.constant([1e6, np.nan, -np.inf, 1.0]), FLOAT16, overflow).numpy())
+
+
+def test_both_ways_has_the_values_of_round_to_and_adds_counts_over_places():
+    values = tf.constant([0.1, 1e6, -3e-6])
+    with tf.GradientTape() as tape:
+        alarm = tf.constant(0.0)
+        tape.watch([values, alarm])
+        once = round_both_ways(values, FLOAT16, 'saturate', alarm)
+        twice = round_both_ways(once * 1e6, FLOAT16, 'saturate', alarm)
+    assert reference.same_bits(once.numpy(), round_to(values, FLOAT16, 'saturate').numpy())
+    found, count = tape.gradient(twice, [values, alarm])
+    assert float(count) == 3.0 and found.numpy().tolist() == [65504.0] * 3  # 1 each here, 1e6 each there
+
+
+def test_both_ways_rounds_gradients_of_gradients():
+    """d2/dx2 of x^3 at 300: 1800 fits; the slope of the slope passes through both roundings, scaled by 100."""
+
+    @tf.function(autograph=False)
+    def second(x, alarm, scale):
+        with tf.GradientTape() as outer:
+            outer.watch([x, alarm])
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = round_both_ways(x, FLOAT16, 'saturate', alarm) ** 3
+            slope = inner.gradient(y, x)
+        return outer.gradient(slope, [x, alarm], output_gradients=scale)
+
+    x = tf.constant(100.0)
+    found, count = second(x, tf.constant(0.0), tf.constant(1.0))
+    assert (float(found), float(count)) == (600.0, 0.0)
+    found, count = second(x, tf.constant(0.0), tf.constant(1000.0))
+    assert float(count) == 1.0 and float(found) == 65504.0  # 600,000 saturates on its way back
+
+
+def test_both_ways_in_float32_adds_no_operation():
+    x = tf.constant([1e-45, 0.1])
+    assert round_both_ways(x, FLOAT32, 'saturate', tf.constant(0.0)) is x

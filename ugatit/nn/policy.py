@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Tuple
+from typing import Optional, Tuple
 
 import tensorflow as tf
 
 from ugatit.errors import UserError
-from ugatit.numerics import BFLOAT16, FLOAT16, FLOAT16_UNBOUNDED, FLOAT32, Format, round_to
+from ugatit.numerics import BFLOAT16, FLOAT16, FLOAT16_UNBOUNDED, FLOAT32, Format, round_both_ways, round_to
 
 OVERFLOWS: Tuple[str, str] = ('ieee', 'saturate')
 
@@ -20,6 +20,9 @@ class Policy:
     Values travel as float32 tensors and are rounded at operation borders (`native=False`, the emulation: operands and
     results in the format, accumulation in float32), or are cast to the format and computed there (`native=True`, for
     devices that have it). Reductions always accumulate in float32; only their result is rounded.
+
+    Emulated gradients are exact unless there is an `alarm`: with one they are rounded like the values that they belong
+    to, as in training on such hardware, and those that do not fit are counted in the alarm's own gradient.
     """
 
     name: str
@@ -28,6 +31,7 @@ class Policy:
     vector_format: Format = FLOAT32  # element-wise operations and statistics
     overflow: str = 'ieee'  # or 'saturate': inf becomes the largest finite value, NaN becomes 0
     native: bool = False  # True: tensors really have these dtypes; only where the device computes in them
+    alarm: Optional[tf.Variable] = dataclasses.field(default=None, compare=False, repr=False)  # float32 scalar
 
     def operand(self, x: tf.Tensor) -> tf.Tensor:
         """A convolution's or dense layer's input or kernel, in the operand format."""
@@ -42,7 +46,14 @@ class Policy:
         return tf.cast(x, self.vector_format.tf_dtype) if self.native else self._round(x, self.vector_format)
 
     def _round(self, x: tf.Tensor, fmt: Format) -> tf.Tensor:
-        return round_to(x, fmt, self.overflow)
+        if self.alarm is None:
+            return round_to(x, fmt, self.overflow)
+        return round_both_ways(x, fmt, self.overflow, tf.convert_to_tensor(self.alarm))
+
+    @property
+    def has_float16(self) -> bool:
+        """Whether anything is stored in float16, so that range matters."""
+        return FLOAT16 in (self.operand_format, self.result_format, self.vector_format)
 
     def floor(self) -> Policy:
         """The same significand with an unlimited exponent: what the format costs when range is no problem."""

@@ -45,3 +45,11 @@ def seeded(seed: int = 0) -> VariableFactory:
         return named_variable(name, initial(name, shape, seed), trainable)
 
     return factory
+
+
+def assign_here(variable: tf.Variable, value: tf.Tensor) -> None:
+    """`variable.assign(value)` for this replica's copy alone; without replicas the same thing.
+
+    `assign` inside a replica wants to combine the replicas' values. Here they are equal already.
+    """
+    tf.raw_ops.AssignVariableOp(resource=variable.handle, value=tf.cast(value, variable.dtype))

@@ -24,7 +24,7 @@ from ugatit.numerics.exponents import (
     scale_by_pow2_numpy,
 )
 from ugatit.numerics.formats import BFLOAT16, FLOAT16, FLOAT16_UNBOUNDED, FLOAT32, FORMATS, Format
-from ugatit.numerics.rounding import OVERFLOW_MODES, check_overflow, round_to, round_to_numpy
+from ugatit.numerics.rounding import OVERFLOW_MODES, check_overflow, round_both_ways, round_to, round_to_numpy
 
 __all__ = [
     'BFLOAT16',
@@ -48,6 +48,7 @@ __all__ = [
     'power_of_two_near_bits',
     'psnr',
     'relative_l2',
+    'round_both_ways',
     'round_to',
     'round_to_numpy',
     'scale_by_pow2',

@@ -1,7 +1,8 @@
 """Rounding float32 values to a narrower format, as hardware of that format would store them.
 
 Round to nearest, ties to even, subnormals kept. The result stays a float32 tensor. The gradient is straight-through:
-it passes unchanged everywhere, also where a value saturated or became zero.
+it passes unchanged everywhere, also where a value saturated or became zero. Training on such hardware rounds gradients
+as well: `round_both_ways`.
 """
 
 from __future__ import annotations
@@ -55,6 +56,37 @@ def round_to(x: tf.Tensor, fmt: Format, overflow: str = 'ieee') -> tf.Tensor:
         return rounding(value, fmt, overflow), lambda upstream: upstream
 
     return straight_through(x)
+
+
+def round_both_ways(x: tf.Tensor, fmt: Format, overflow: str, alarm: tf.Tensor) -> tf.Tensor:
+    """`round_to` whose gradient is rounded to the same format, as hardware that trains in it stores gradients.
+
+    Saturated gradients look like others, so they are counted: the gradient with respect to `alarm`, a float32 scalar
+    whose value does not matter, is the number of incoming gradient values that are NaN or reach the format's end.
+    Autodiff adds these up over all places, so one number tells whether a backward pass can be used. Gradients of
+    gradients are rounded, and counted, in the same way.
+    """
+    check_overflow(overflow)
+    if fmt is FLOAT32:
+        return x
+    x = tf.convert_to_tensor(x)
+    assert x.dtype == tf.float32, f'round_both_ways works on float32, got {x.dtype.name}'
+    rounding = _round_float16 if fmt is FLOAT16 else _round_bits
+
+    @tf.custom_gradient
+    def rounded(value: tf.Tensor, alarm: tf.Tensor) -> Tuple[tf.Tensor, Callable[[tf.Tensor], Tuple]]:
+        def gradient(upstream: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
+            return round_both_ways(upstream, fmt, overflow, alarm), _beyond(upstream, fmt)
+
+        return rounding(value, fmt, overflow), gradient
+
+    return rounded(x, alarm)
+
+
+def _beyond(x: tf.Tensor, fmt: Format) -> tf.Tensor:
+    """How many values a format cannot tell from its largest one, or are NaN; float32 scalar."""
+    fits = tf.abs(tf.stop_gradient(x)) < fmt.max_finite
+    return tf.reduce_sum(tf.cast(tf.logical_not(fits), tf.float32))
 
 
 def _round_float16(x: tf.Tensor, fmt: Format, overflow: str) -> tf.Tensor:
