@@ -3,10 +3,10 @@
     python -m ugatit.data --output=dataset/avatars
     python train.py --config=configs/demo.py --dataset=dataset/avatars --workdir=runs/demo --device=cpu
 
-What came of it is in checkpoints/demo/README.md. The run is some sixty times shorter than the paper's, so it differs where
-that matters: a higher learning rate; half the weight of cycle and identity, because here shapes must change; a tenth of
-the attention classifier's, because two such different styles are told apart at once and 1000.0 would drown the rest
-of the encoder's gradient until they are. Every picture has its face at one place, so nothing is flipped or cropped.
+What came of it is in checkpoints/demo/README.md. The run is some sixty times shorter than the paper's, so it differs
+where that matters: a higher learning rate; half the weight of cycle and identity, because here shapes must change; a
+tenth of the attention classifier's, because two such different styles are told apart at once and 1000.0 would drown the
+rest of the encoder's gradient until they are. Every picture has its face at one place, so none is flipped or cropped.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ _CLOTHES = ('#5b8fd6', '#44c585', '#ffcf57', '#d85fb8', '#e0574f', '#4fb8c4')
 _HAIR = ('#1a1210', '#241510', '#2c1b18', '#603015', '#c93305')
 _PEEPS_HEADS = tuple(
     'afro bangs bangs2 bun bun2 buns cornrows cornrows2 dreads1 dreads2 flatTop flatTopLong long longAfro longBangs'
-    ' longCurly medium1 medium2 medium3 mediumBangs mediumBangs2 mediumBangs3 mediumStraight noHair1 noHair2 noHair3 pomp'
-    ' shaved1 shaved2 shaved3 short1 short2 short3 short4 short5 twists twists2'.split()
+    ' longCurly medium1 medium2 medium3 mediumBangs mediumBangs2 mediumBangs3 mediumStraight noHair1 noHair2 noHair3'
+    ' pomp shaved1 shaved2 shaved3 short1 short2 short3 short4 short5 twists twists2'.split()
 )
 _PEEPS_FACES = tuple(
     'awe blank calm cute driven explaining eyesClosed lovingGrin1 serious smile smileBig smileTeethGap solemn'
@@ -129,9 +129,7 @@ def drawer(style: Style, size: int) -> Callable[[Mapping[str, str]], bytes]:
     def draw(face: Mapping[str, str]) -> bytes:
         svg = dicebear.Avatar(definition, {'seed': _text(face), **fixed, **face}).to_string()
         return bytes(
-            resvg_py.svg_to_bytes(
-                svg_string=svg, width=size, height=size, background='#ffffff', skip_system_fonts=True
-            )
+            resvg_py.svg_to_bytes(svg_string=svg, width=size, height=size, background='#ffffff', skip_system_fonts=True)
         )
 
     return draw
