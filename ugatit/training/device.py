@@ -10,6 +10,8 @@ from typing import Any, Callable, ContextManager, List, Optional, Sequence
 
 import tensorflow as tf
 
+from ugatit.nn.build import Build
+
 
 class Device:
     """A single device whose overflows show as infinity or NaN, or not at all: training looks at the values itself."""
@@ -22,6 +24,11 @@ class Device:
     def scope(self) -> ContextManager[Any]:
         """Networks, optimisers and all state are created in here, and steps are called in here."""
         return contextlib.nullcontext()
+
+    def adapt(self, build: Build) -> Build:
+        """What a network is built with here: how reflect padding is computed, who rounds, which operators must be kept
+        float32. Every `Build` goes through it."""
+        return build
 
     def compile(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The traced `function`, to be called once a step with the whole batch; runs it on each replica of this
