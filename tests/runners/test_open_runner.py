@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 
 import pytest
 
@@ -74,14 +73,6 @@ def test_npu_never_imports_the_adapter_into_a_tensorflow_it_does_not_know(monkey
     monkeypatch.setattr(npu, 'TENSORFLOW', '1.0.0')
     monkeypatch.setattr(npu.importlib, 'import_module', lambda name: pytest.fail(f'imported {name}'))
     with pytest.raises(UserError, match=f'TensorFlow is {tf.__version__}'):
-        open_runner('npu')
-
-
-def test_npu_is_honest_where_nothing_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(npu, 'TENSORFLOW', tf.__version__)
-    monkeypatch.setattr(npu, 'PYTHON', ((3, 7), sys.version_info[:2]))
-    monkeypatch.setattr(npu.importlib, 'import_module', lambda name: None)
-    with pytest.raises(UserError, match='cannot open an NPU yet'):
         open_runner('npu')
 
 

@@ -24,15 +24,18 @@ The plain Device answers for one replica without a status; a subclass of Runner 
 from __future__ import annotations
 
 import logging
-from typing import Callable, Dict, Tuple
+from typing import Callable, Dict, Optional, Tuple
 
 from ugatit.errors import UserError
+from ugatit.nn.policy import FLOAT32_POLICY, Policy
+from ugatit.nn.rules import DEFAULT_VARIANTS, Variants
 from ugatit.runners.cpu import open_cpu
 from ugatit.runners.gpu import gpus, open_gpu
 from ugatit.runners.npu import open_npu
+from ugatit.runners.npu_settings import NpuSettings
 from ugatit.runners.runner import Runner
 
-__all__ = ['NAMES', 'Runner', 'open_runner']
+__all__ = ['NAMES', 'NpuSettings', 'Runner', 'open_runner']
 
 NAMES: Tuple[str, ...] = ('auto', 'cpu', 'gpu', 'npu')
 """What `--device` accepts."""
@@ -40,12 +43,24 @@ NAMES: Tuple[str, ...] = ('auto', 'cpu', 'gpu', 'npu')
 _log = logging.getLogger(__name__)
 
 
-def open_runner(name: str) -> Runner:
-    """The named device, ready to use, and logged; UserError where this machine does not have it."""
-    opened = _openers().get(name)
-    if opened is None:
+def open_runner(
+    name: str,
+    policy: Policy = FLOAT32_POLICY,
+    variants: Variants = DEFAULT_VARIANTS,
+    npu: Optional[NpuSettings] = None,
+) -> Runner:
+    """The named device, ready to use, and logged; UserError where this machine does not have it.
+
+    An NPU must know before it is opened how precise it shall be and which statistics are float32: policy and variants.
+    `npu` are its further settings, an error with any other device.
+    """
+    openers = {**_openers(), 'npu': lambda: open_npu(policy, variants, npu)}
+    if name not in openers:
         raise UserError(f'the device must be one of {", ".join(NAMES)}, but {name!r} arrived.')
-    runner = opened()
+    if npu is not None and npu.flags and name != 'npu':
+        raise UserError(f'{npu.flags[0]} belongs to --device=npu, but the device is {name}; for a dump of what another'
+                        ' device computes use diagnose.py dump.')  # fmt: skip
+    runner = openers[name]()
     _log.info('device: %s', runner.description)
     return runner
 
@@ -56,4 +71,4 @@ def _open_auto() -> Runner:
 
 
 def _openers() -> Dict[str, Callable[[], Runner]]:
-    return {'auto': _open_auto, 'cpu': open_cpu, 'gpu': open_gpu, 'npu': open_npu}
+    return {'auto': _open_auto, 'cpu': open_cpu, 'gpu': open_gpu}

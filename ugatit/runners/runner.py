@@ -18,6 +18,7 @@ class Runner(Device):
     device: str  # for tf.device, such as '/GPU:0'
     description: str  # one line for the log
     native_float16: bool  # whether its own float16 can be used; False: float16 is emulated on float32
+    static_shapes: bool = False  # True: compiled programs must know the batch size; each new one compiles anew
 
     def scope(self) -> ContextManager[Any]:
         return tf.device(self.device)
