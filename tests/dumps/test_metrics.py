@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pathlib
+from typing import Tuple
 
 import numpy as np
 import pytest
@@ -11,19 +12,20 @@ import pytest
 from tests.dumps.made import measured, npu_file, reference
 from tests.tolerances import DUMP_METRIC
 from ugatit.dumps import metrics
+from ugatit.dumps.side import BLOCK
 from ugatit.dumps.tensors import TensorRef
 from ugatit.dumps.writer import Tensor
 from ugatit.errors import UserError
 
 _RANDOM = np.random.RandomState(3)
-_NORMAL = _RANDOM.normal(0, 1, 3 * metrics.BLOCK + 17)  # several blocks and a part
+_NORMAL = _RANDOM.normal(0, 1, 3 * BLOCK + 17)  # several blocks and a part
 _PAIRS = {
     'independent': (_NORMAL, _NORMAL[::-1].copy()),
     'close': (_NORMAL * (1 + 1e-3 * _NORMAL[::-1]), _NORMAL),
     'activations': (np.maximum(_NORMAL, 0), np.maximum(_NORMAL + 0.01, 0)),
     'far from zero': (_NORMAL + 1000, _NORMAL[::-1] + 1000),
     'constant': (np.full(50, 3.0), np.full(50, 4.0)),
-    'constant against values': (np.full(metrics.BLOCK + 3, 3.0), _NORMAL[: metrics.BLOCK + 3]),
+    'constant against values': (np.full(BLOCK + 3, 3.0), _NORMAL[: BLOCK + 3]),
     'left zero': (np.zeros(100), _NORMAL[:100]),
     'right zero': (_NORMAL[:100], np.zeros(100)),
     'both zero': (np.zeros(9), np.zeros(9)),
@@ -31,12 +33,19 @@ _PAIRS = {
     'NaN': (np.array([1.0, np.nan, 3.0]), np.array([1.0, 2.0, 3.0])),
     'infinity over zero': (np.array([1.0, np.inf, 3.0, 0.0]), np.array([1.0, 0.0, 2.0, 0.0])),
     'tiny right side': (np.array([1.0, 2.0, 3.0]), np.array([1e-17, 2.0, -1e-300])),
+    'negative': (-np.abs(_NORMAL) - 1, -np.abs(_NORMAL[::-1]) - 2),
+    'a zero among large values': (np.append(_NORMAL[:99] + 1000, 0), np.append(_NORMAL[1:100] + 1000, 0)),
+    'tiny range': (_NORMAL[:500] * 1e-150, _NORMAL[500:1000]),
+    'huge range': (_NORMAL[:500] * 1e150, _NORMAL[500:1000] * 1e-150),
+    'infinity of both signs': (np.array([1.0, -np.inf, 3.0]), np.array([np.inf, 2.0, 3.0])),
 }
 
 
+@pytest.mark.parametrize('dtypes', [(np.float64, np.float64), (np.float16, np.float32), (np.float32, np.float16)])
 @pytest.mark.parametrize('case', _PAIRS)
-def test_equals_the_formulas_in_float64(case: str, tmp_path: pathlib.Path) -> None:
-    left, right = _PAIRS[case]
+def test_equals_the_formulas_in_float64(case: str, dtypes: Tuple[type, type], tmp_path: pathlib.Path) -> None:
+    with np.errstate(over='ignore'):
+        left, right = (side.astype(dtype) for side, dtype in zip(_PAIRS[case], dtypes))
     found, wanted = measured(tmp_path, left, right).to_json(), reference(left, right)
     for key, value in wanted.items():
         scale = max(1.0, abs(value)) if math.isfinite(value) else 1.0

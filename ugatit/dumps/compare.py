@@ -11,6 +11,7 @@ import os
 import pathlib
 from typing import Any, Callable, ContextManager, Dict, Iterator, List, Optional, Sequence, Tuple
 
+from ugatit.dumps.ahead import ReadAhead
 from ugatit.dumps.matching import Matching, Pair, choose, match
 from ugatit.dumps.metrics import measure
 from ugatit.dumps.table import Row, alone_rows, row_of
@@ -83,12 +84,15 @@ def compare(
 def _measure_all(matching: Matching, done: _Journal, progress: Progress, threads: Optional[int]) -> List[Row]:
     count = threads or min(_MOST_THREADS, os.cpu_count() or 1)
     pairs = list(enumerate(matching.pairs))
-    with progress(matching.pairs, 'tensors') as bar, concurrent.futures.ThreadPoolExecutor(count) as pool:
+    wanted = [() if number in done.known else (pair.left, pair.right) for number, pair in pairs]
+    rows, pool = [], concurrent.futures.ThreadPoolExecutor(count)
+    with progress(matching.pairs, 'tensors') as bar, pool, ReadAhead(wanted) as ahead:
 
         def one(item: Tuple[int, Pair]) -> Row:
-            return done.known.get(item[0]) or measured_row(*item)
+            row = done.known.get(item[0]) or measured_row(*item)
+            ahead.done(item[0])
+            return row
 
-        rows = []
         try:
             for row in pool.map(one, pairs):
                 rows.append(row)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator, NamedTuple, Tuple
+from typing import Iterator, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -38,6 +38,15 @@ def blocks(layout: Layout, limit: int) -> Iterator[np.ndarray]:
         return
     for part in _split(layout, limit):
         yield from blocks(part, limit)
+
+
+def unordered(layout: Layout) -> Optional[np.ndarray]:
+    """All values as one flat view in the order of memory; None where padding or gaps lie between them."""
+    if layout.view.size != layout.size:
+        return None
+    order = sorted(range(layout.view.ndim), key=lambda axis: -abs(layout.view.strides[axis]))
+    stored = layout.view.transpose(order)
+    return stored.reshape(-1) if stored.flags.c_contiguous else None
 
 
 def whole(layout: Layout) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from ugatit.dumps import binary
 from ugatit.dumps.dtypes import DataType, data_type, data_type_named, data_type_of, unpack
 from ugatit.dumps.formats import FORMAT_NAMES, ND, NHWC, to_layout
-from ugatit.dumps.layout import Layout, blocks, plain
+from ugatit.dumps.layout import Layout, blocks, plain, unordered
 from ugatit.dumps.mapped import Mapped
 from ugatit.dumps.names import DumpName
 from ugatit.errors import UserError
@@ -41,6 +41,13 @@ class TensorRef:
             place = f'{self.path}: ' if str(self.path) not in str(error) else ''
             raise UserError(f'{place}{error}') from None
 
+    def span(self) -> Tuple[int, int]:
+        """Its first byte in the file and how many there are. OSError or UserError where it cannot be read."""
+        if self.form != 'dump':
+            return 0, os.stat(self.path).st_size
+        stored = binary.read_dump(self.path).tensor(self.kind, self.index)
+        return stored.offset, stored.header.size
+
 
 @dataclasses.dataclass(frozen=True)
 class OpenTensor:
@@ -54,11 +61,17 @@ class OpenTensor:
     forget: Callable[[], None]
     address: int = 0
     padded: bool = False  # its padding could not be removed: the file does not say how much there is
+    stored: Optional[np.ndarray] = None  # all elements, flat, in whatever order the file has them; None: not so simple
 
-    def blocks(self, limit: int) -> Iterator[np.ndarray]:
-        """Flat arrays in plain order; pages are given back along the way."""
+    def blocks(self, limit: int, ordered: bool = True) -> Iterator[np.ndarray]:
+        """Flat arrays in plain order, or in the file's where that is cheaper; pages are given back along the way."""
+        if ordered or self.stored is None:
+            return self._forgetting(self.read(limit))
+        return self._forgetting(self.stored[i : i + limit] for i in range(0, self.stored.size, limit))
+
+    def _forgetting(self, blocks: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
         seen = 0
-        for block in self.read(limit):
+        for block in blocks:
             yield block
             seen += block.nbytes
             if seen > _FORGET_BYTES:
@@ -81,8 +94,9 @@ def _open_dump(ref: TensorRef) -> OpenTensor:
         return _packed(mapped, stored, kind, name)
     layout = binary.stored_layout(mapped, stored)
     tiled = name not in ('ND', 'NHWC', 'NCHW', 'HWCN', 'NDHWC', 'NCDHW')
-    return OpenTensor(kind, layout.shape, name, layout.size, lambda limit: blocks(layout, limit), mapped.forget,
-                      stored.header.address, tiled and not stored.header.original_shape)  # fmt: skip
+    tensor = _open_layout(kind, layout, stored.header.format, mapped)
+    unsure = tiled and not stored.header.original_shape
+    return dataclasses.replace(tensor, format=name, address=stored.header.address, padded=unsure)
 
 
 def _packed(mapped: Mapped, stored: binary.Stored, kind: DataType, name: str) -> OpenTensor:
@@ -124,7 +138,15 @@ def _as(array: np.ndarray, number: int) -> Layout:
 
 def _open_layout(kind: DataType, layout: Layout, number: int, mapped: Mapped) -> OpenTensor:
     name = FORMAT_NAMES.get(number, str(number))
-    return OpenTensor(kind, layout.shape, name, layout.size, lambda limit: blocks(layout, limit), mapped.forget)
+    return OpenTensor(
+        kind,
+        layout.shape,
+        name,
+        layout.size,
+        lambda limit: blocks(layout, limit),
+        mapped.forget,
+        stored=unordered(layout),
+    )
 
 
 def npy_array(path: os.PathLike, mapped: Mapped) -> np.ndarray:
