@@ -10,6 +10,7 @@ from ugatit.cli.flags import CommandFlags
 from ugatit.cli.main import run
 from ugatit.cli.progress import Progress
 from ugatit.cli.tensorflow import import_tensorflow
+from ugatit.errors import UserError
 
 FLAGS = CommandFlags(
     'infer.py',
@@ -56,6 +57,23 @@ FLAGS.boolean('heatmap', False, 'also write NAME_heatmap.png: where the network 
 FLAGS.boolean('arrays', False, "also write NAME.npy: the network's own result, float32 [size, size, 3] in [-1, 1]")
 FLAGS.boolean('html', False, 'also write a page with all pictures, which needs no other file')
 FLAGS.output_file('json', 'json', 'also write a report that lists every input with its outcome')
+FLAGS.group('Metrics')
+FLAGS.path(
+    'metrics_against', None, 'also print how far the results as a set are from the pictures of this folder: KID and'
+    ' FID, and PSNR and SSIM of equal names; real pictures of the target domain, or results of another run',
+    value='DIR',
+)  # fmt: skip
+FLAGS.path(
+    'inception', None, 'features of a local graph, inceptionv1_for_inception_score.pb or classify_image_graph_def.pb,'
+    ' as for published KID; without it fixed random convolutions, whose numbers compare only with themselves',
+    value='FILE',
+)  # fmt: skip
+FLAGS.whole_number('kid_subsets', 100, 'random subsets that KID is the mean of', at_least=1, at_most=100_000)
+FLAGS.whole_number(
+    'kid_subset_size', None, 'pictures of each set in a subset; without it half of the smaller set, at most 1000',
+    at_least=2,
+)  # fmt: skip
+FLAGS.whole_number('kid_seed', 0, 'of the random subsets', at_least=0, at_most=2**32 - 1)
 FLAGS.group('Arithmetic')
 FLAGS.choice(
     'precision', 'float32', ('float32', 'mixed_float16', 'float16', 'float16_operands', 'mixed_bfloat16'),
@@ -91,6 +109,7 @@ def main(options: Any) -> int:
     assignment = assign_outputs(found.inputs, options.output, options.direction, settings)
     if options.json is not None:
         require_report_path(options.json, assignment)
+    targets = _targets(options, assignment)
     import_tensorflow()
 
     from ugatit.inference.command import infer
@@ -106,7 +125,35 @@ def main(options: Any) -> int:
         device=options.device,
         image_size=options.image_size,
     )
-    return infer(choice, found, assignment, settings, options.ranges, options.json, Progress)
+    judge = None if targets is None else _judge(options, targets)
+    return infer(choice, found, assignment, settings, options.ranges, options.json, Progress, judge)
+
+
+def _targets(options: Any, assignment: Any) -> Any:
+    from ugatit.evaluation.results import target_files
+
+    if options.metrics_against is None:
+        for name in ('inception', 'kid_subsets', 'kid_subset_size', 'kid_seed'):
+            if FLAGS.given(name):
+                raise UserError(f'--{name} belongs to --metrics_against=DIR, which is missing; name the pictures to'
+                                ' compare with.')  # fmt: skip
+        return None
+    return target_files(options.metrics_against, assignment, options.kid_subset_size)
+
+
+def _judge(options: Any, targets: Any) -> Any:
+    from ugatit.evaluation.results import results_judge
+    from ugatit.inference.settings import RESIZES
+
+    return results_judge(
+        targets,
+        options.inception,
+        RESIZES[options.resize][0],
+        options.kid_subsets,
+        options.kid_subset_size,
+        options.kid_seed,
+        Progress,
+    )
 
 
 if __name__ == '__main__':

@@ -29,6 +29,9 @@ FLAGS: Dict[str, Tuple[str, str]] = {  # one word each: how a mistake looks, and
     'background': ('--background=whitish', r'expected a background colour such as white, black or #ff8800'),
     'a switch that is neither': ('--keep_size=maybe', r'--keep_size=maybe: expected true, 1, yes, false, 0 or no'),
     'an empty value': ('--input=', r'--input=: expected a value, but it is empty \(an unset shell variable\?\)'),
+    'inception alone': ('--inception=x.pb', r'--inception belongs to --metrics_against=DIR, which is missing'),
+    'subsets alone': ('--kid_subset_size=5', r'--kid_subset_size belongs to --metrics_against=DIR'),
+    'a subset of one': ('--kid_subset_size=1', r'--kid_subset_size=1: expected a whole number of at least 2'),
     'a missing value': ('--output --heatmap', r'--output needs a value, but none arrived; write --output=VALUE'),
 }  # fmt: skip
 
@@ -50,6 +53,17 @@ PLACES: Dict[str, Tuple[str, str]] = {
     'output is a link to it': ('{photo} --output={root}/link.png', r'would overwrite the input'),
     'output is taken': ('{photo} --output={root}/taken.png', r'taken.png is there already and is no result of ours'),
     'one file for two': ('{photo} {root}/taken.png --output={root}/a.png', r'is one file, but there are 2 inputs'),
+    'metrics against nothing': ('{photo} --metrics_against={root}/no', r'there is no .*/no'),
+    'metrics of one picture': ('{photo} --metrics_against={root}', r'KID needs at least 2 pictures on each side'),
+    'metrics of the results': ('{photo} --output={root} --metrics_against={root}', r'is the folder of the results'),
+    'a subset too large': (
+        '{photo} {root}/taken.png --metrics_against={root} --kid_subset_size=3',
+        r'from 2 to 2 pictures, as many as the smaller of the sets \(2 and 3\), but 3',
+    ),
+    'no graph': (
+        '{photo} {root}/taken.png --metrics_against={root} --inception={photo}',
+        r'--inception must be a frozen graph, .* but .*photo.png is none',
+    ),
     'report is the input': ('{photo} --json={photo}', r'--json=.*photo.png exists already and is not a report of ours'),
     'report is a result': ('{photo} --json={root}/out/photo_a2b.png', r'would overwrite an input or a result'),
     'report is a folder': ('{photo} --json={root}', r'--json must be a file, but .* is a folder; write --json='),

@@ -125,6 +125,23 @@ DOCUMENTED_DECIBELS = 2.5
 # the KL divergence and the deviation written so that two passes suffice.
 DUMP_METRIC = 1e-9
 
+# --- metrics of sets of pictures ---
+# KID, FID, SSIM and PSNR in float64 against other packages on the same input: sums in another order, and eigenvalues in
+# place of a matrix root (measured: 2e-13, FID 2e-14).
+METRIC_FORMULA = 1e-11
+# FID where a covariance has no full rank: the others' matrix root of a singular product (measured: 1e-9).
+FID_WITHOUT_FULL_RANK = 1e-7
+# FID of a set and itself: roots of eigenvalues that are 0 up to rounding, about 1e-16 ** 0.5 each.
+FID_OF_EQUAL_SETS = 1e-5
+# A mean over 2000 draws against its expectation: four standard errors.
+STANDARD_ERRORS = 4.0
+# Two sets that anybody tells apart: KID larger by so many of its deviations over subsets.
+KID_DEVIATIONS_APART = 2.0
+# Random features between NumPy 1.19 and 2.4: float32 convolutions in another order, divided by small spreads.
+RANDOM_FEATURES = 1e-3
+# A mean over 299 x 299 values in float32.
+GRAPH_MEAN = 1e-5
+
 # --- training runs ---
 MEMORY_STATE = 0.002  # relative: weights and Adam slots of the full model against the official files' 8.05 GB
 MEMORY_GROWTH = 0.05  # relative growth of the process from step 100 to step 500, with ten saves and strips in between

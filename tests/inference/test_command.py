@@ -143,7 +143,8 @@ def test_help_opens_with_two_examples_and_shows_only_our_flags(
     flags = set(re.findall(r'^  --(?:\[no\])?(\w+)', done.stdout, re.MULTILINE))
     assert flags == set(
         'checkpoint direction image_size device input recursive resize background max_pixels batch_size output'
-        ' keep_size heatmap arrays html json precision overflow ranges variants'.split()
+        ' keep_size heatmap arrays html json precision overflow ranges variants'
+        ' metrics_against inception kid_subsets kid_subset_size kid_seed'.split()
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import pathlib
-from typing import List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
+from ugatit.errors import UserError
 from ugatit.inference.gallery import Gallery
 from ugatit.inference.inputs import Found
 from ugatit.inference.model import ModelChoice, log_variants, model_line
@@ -15,10 +16,12 @@ from ugatit.inference.progress import Silent
 from ugatit.inference.report import make_report, write_report
 from ugatit.inference.run import Outcome, ProgressBar, translate_pictures
 from ugatit.inference.settings import Settings
+from ugatit.translate import Translator
 
 _log = logging.getLogger(__name__)
 
 DONE, SOME_FAILED, NOTHING_DONE = 0, 1, 2
+Judge = Callable[[Translator, Sequence[Outcome]], Dict[str, Any]]  # what is said of the results as a whole, for JSON
 
 
 def infer(
@@ -29,6 +32,7 @@ def infer(
     ranges: str = 'none',  # or 'auto', or a plan's path
     json_path: Optional[str] = None,
     progress: ProgressBar = Silent,
+    judge: Optional[Judge] = None,  # called with the model and all outcomes when everything is written
 ) -> int:
     """Translates everything that was found; returns the exit code (0 all, 1 some failed, 2 all failed).
 
@@ -49,9 +53,22 @@ def infer(
     code = _exit_code(outcomes)
     page = gallery.save() if gallery and code != NOTHING_DONE else None
     _log_summary(outcomes, assignment, page)
+    metrics = _judged(judge, translate, outcomes) if judge and code != NOTHING_DONE else None
+    if metrics is not None and 'error' in metrics:
+        code = SOME_FAILED
     if json_path is not None:
-        write_report(json_path, make_report(model, translate, outcomes, found.ignored, timing, code, page))
+        report = make_report(model, translate, outcomes, found.ignored, timing, code, page)
+        write_report(json_path, {**report, 'metrics': metrics} if judge else report)
     return code
+
+
+def _judged(judge: Judge, translate: Translator, outcomes: Sequence[Outcome]) -> Dict[str, Any]:
+    """The pictures are made and stay: what is wrong with measuring them is one more line, not the end."""
+    try:
+        return judge(translate, outcomes)
+    except UserError as error:
+        _log.error('metrics: %s', error)
+        return {'error': str(error)}
 
 
 def _exit_code(outcomes: Sequence[Outcome]) -> int:
