@@ -13,6 +13,7 @@ from ugatit.nn.cam import Cam
 from ugatit.nn.layers import Conv, power_iteration
 from ugatit.nn.network import Network
 from ugatit.nn.policy import wide
+from ugatit.nn.variables import assign_here
 
 SLOPE = 0.2  # of LeakyReLU for negative values, official code
 
@@ -68,7 +69,7 @@ class Discriminator(Network):
     def store(self, vectors: Dict[str, SingularVectors]) -> None:
         """Assigns the new `u` of one update's power iterations."""
         for name, pair in vectors.items():
-            self.named_variables[f'{name.rpartition("/")[0]}/u'].assign(pair.u)
+            assign_here(self.named_variables[f'{name.rpartition("/")[0]}/u'], pair.u)
 
 
 def _kernel_of(u: str) -> str:

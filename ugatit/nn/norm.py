@@ -13,7 +13,7 @@ from ugatit.nn.call import Call
 from ugatit.nn.policy import wide
 from ugatit.nn.rules import split_variant
 from ugatit.nn.standardize import INSTANCE_AXES, LAYER_AXES, STATISTICS
-from ugatit.nn.variables import ONES, ZEROS
+from ugatit.nn.variables import ONES, ZEROS, assign_here
 from ugatit.numerics import FLOAT32
 
 EPSILON = 1e-5  # official code, inside the square root, everywhere
@@ -59,7 +59,7 @@ class RunningStandardize(tf.Module):
 
     def _update(self, variable: tf.Variable, value: tf.Tensor, call: Call) -> None:
         momentum = call.batch_momentum
-        variable.assign(momentum * variable + (1.0 - momentum) * tf.stop_gradient(value))
+        assign_here(variable, momentum * variable + (1.0 - momentum) * tf.stop_gradient(value))
 
 
 class Norm(tf.Module):

@@ -26,7 +26,7 @@ from ugatit.nn.discriminator import Discriminator, DiscriminatorOutput
 from ugatit.nn.generator import Generator
 from ugatit.training.losses import GAN_LOSSES, GanLoss, cam_loss, l1, l2, over
 from ugatit.training.networks import Fakes, Networks, call_together, trainable_of
-from ugatit.training.penalty import PenaltyNoise, gradient_penalty
+from ugatit.training.penalty import PLAIN_INNER, Inner, PenaltyNoise, gradient_penalty
 
 Losses = Dict[str, tf.Tensor]
 
@@ -61,13 +61,13 @@ def discriminator_losses(
     fakes: Dict[str, tf.Tensor],
     noise: Dict[str, PenaltyNoise],
     call: Call,
+    inner: Inner = PLAIN_INNER,
 ) -> Losses:
     """Losses of both discriminators; pictures [N, H, W, 3] and noise by domain, 'A' and 'B'."""
     losses: Losses = {}
     for domain, discriminator in (('A', networks.discriminator_a), ('B', networks.discriminator_b)):
-        losses.update(
-            _discriminator_terms(objective, discriminator, reals[domain], fakes[domain], noise[domain], domain, call)
-        )
+        of_domain = reals[domain], fakes[domain], noise[domain]
+        losses.update(_discriminator_terms(objective, discriminator, *of_domain, domain, call, inner))
     losses['reg_discriminator'] = l2(trainable_of(networks.discriminators), objective.l2)
     losses['Discriminator_loss'] = losses['D_A_loss'] + losses['D_B_loss'] + losses['reg_discriminator']
     return losses
@@ -81,10 +81,11 @@ def _discriminator_terms(
     noise: PenaltyNoise,
     domain: str,
     call: Call,
+    inner: Inner,
 ) -> Losses:
     on_real, on_fake = call_together(discriminator, [real, fake], call)
     gan = objective.adversarial * _judge_both(objective.gan, on_real, on_fake)
-    penalty = gradient_penalty(discriminator, objective.gan, real, fake, noise, call)
+    penalty = gradient_penalty(discriminator, objective.gan, real, fake, noise, call, inner)
     penalty = objective.adversarial * objective.gradient_penalty * penalty
     return {f'D_{domain}_gan': gan, f'D_{domain}_penalty': penalty, f'D_{domain}_loss': gan + penalty}
 

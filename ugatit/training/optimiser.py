@@ -7,7 +7,7 @@ from typing import Dict, NamedTuple, Optional, Sequence
 import tensorflow as tf
 
 from ugatit.checkpoints import BETA_POWERS, slot_names
-from ugatit.nn.variables import ZEROS, Initial, VariableFactory, seeded
+from ugatit.nn.variables import ZEROS, Initial, VariableFactory, assign_here, seeded
 from ugatit.training.networks import Networks, trainable_of
 
 BETA1, BETA2, EPSILON = 0.5, 0.999, 1e-8  # official code
@@ -45,11 +45,20 @@ class Adam(tf.Module):
         """Official name -> beta power or slot, in official order."""
         return {**self._powers, **self._slots}
 
-    def apply(self, gradients: Sequence[Optional[tf.Tensor]], learning_rate: tf.Tensor) -> None:
+    def apply(
+        self, gradients: Sequence[Optional[tf.Tensor]], learning_rate: tf.Tensor, usable: Optional[tf.Tensor] = None
+    ) -> None:
         """One update; gradients in the order of the variables, None where a variable had no part in the loss.
 
-        rho is clipped to [0, 1] afterwards, its moments stay as they are (official code).
+        rho is clipped to [0, 1] afterwards, its moments stay as they are (official code). Where `usable` is there and
+        False nothing changes at all. With replicas, gradients are the same on all of them: each updates its own copy.
         """
+        if usable is None:
+            self._apply(gradients, learning_rate)
+        else:
+            tf.cond(usable, lambda: self._apply(gradients, learning_rate), lambda: tf.constant(False))
+
+    def _apply(self, gradients: Sequence[Optional[tf.Tensor]], learning_rate: tf.Tensor) -> tf.Tensor:
         beta1_power, beta2_power = self._powers.values()
         for (name, variable), gradient in zip(self.variables_trained.items(), gradients):
             if gradient is None:
@@ -60,9 +69,10 @@ class Adam(tf.Module):
                 beta1_power=beta1_power, beta2_power=beta2_power, beta1=BETA1, beta2=BETA2, epsilon=EPSILON,
             )  # fmt: skip
             if name.endswith('/rho'):
-                variable.assign(tf.clip_by_value(variable, 0.0, 1.0))
-        beta1_power.assign(beta1_power * BETA1)
-        beta2_power.assign(beta2_power * BETA2)
+                assign_here(variable, tf.clip_by_value(variable, 0.0, 1.0))
+        assign_here(beta1_power, beta1_power * BETA1)
+        assign_here(beta2_power, beta2_power * BETA2)
+        return tf.constant(True)
 
 
 class Optimisers(NamedTuple):

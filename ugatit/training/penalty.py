@@ -68,8 +68,28 @@ def one_sided(gradient: tf.Tensor) -> tf.Tensor:
 PENALTIES: Dict[str, Callable[[tf.Tensor], tf.Tensor]] = {'two-sided': two_sided, 'one-sided': one_sided}
 
 
+class Inner:
+    """How the inner gradient is taken: as it is. In mixed precision it has a scale, and checks, of its own."""
+
+    def watch(self, tape: tf.GradientTape, images: tf.Tensor) -> None:
+        tape.watch(images)
+
+    def gradient(self, tape: tf.GradientTape, logit: tf.Tensor, images: tf.Tensor) -> tf.Tensor:
+        """d sum(logit) / d images"""
+        return tape.gradient(logit, images)
+
+
+PLAIN_INNER = Inner()
+
+
 def gradient_penalty(
-    discriminator: Discriminator, gan: GanLoss, real: tf.Tensor, fake: tf.Tensor, noise: PenaltyNoise, call: Call
+    discriminator: Discriminator,
+    gan: GanLoss,
+    real: tf.Tensor,
+    fake: tf.Tensor,
+    noise: PenaltyNoise,
+    call: Call,
+    inner: Inner = PLAIN_INNER,
 ) -> tf.Tensor:
     """Sum of the penalties of both logits and both CAM logits, without weight; 0 for a loss without penalty.
 
@@ -78,17 +98,19 @@ def gradient_penalty(
     if gan.penalty is None:
         return tf.zeros([])
     other = perturbed(real, noise.epsilon) if gan.around_real else fake
-    gradients = input_gradients(discriminator, interpolated(real, other, noise.alpha), call)
+    gradients = input_gradients(discriminator, interpolated(real, other, noise.alpha), call, inner)
     return tf.add_n([PENALTIES[gan.penalty](gradient) for gradient in gradients])
 
 
-def input_gradients(discriminator: Discriminator, images: tf.Tensor, call: Call) -> List[tf.Tensor]:
+def input_gradients(
+    discriminator: Discriminator, images: tf.Tensor, call: Call, inner: Inner = PLAIN_INNER
+) -> List[tf.Tensor]:
     """d sum(logits) / d images, [N, H, W, 3], for each of local, global, CAM local and CAM global that exist."""
     with tf.GradientTape(watch_accessed_variables=False, persistent=True) as tape:
-        tape.watch(images)
+        inner.watch(tape, images)
         output = discriminator(images, call)
         logits: Sequence[tf.Tensor] = _present(output.logits + output.cam_logits)
-    return [tape.gradient(logit, images) for logit in logits]
+    return [inner.gradient(tape, logit, images) for logit in logits]
 
 
 def _present(logits: Tuple) -> List[tf.Tensor]:

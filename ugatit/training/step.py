@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Iterator, Optional, Tuple
+from typing import Callable, Iterator, Optional, Tuple
 
 import tensorflow as tf
 
 from ugatit.training.objective import Losses
 from ugatit.training.schedule import Schedule, learning_rate, updates_generators
-from ugatit.training.update import Batch, Training, update_both, update_discriminators, update_generators
+from ugatit.training.update import (
+    Batch,
+    Training,
+    measure_ranges,
+    update_both,
+    update_discriminators,
+    update_generators,
+)
 
 Images = Tuple[tf.Tensor, tf.Tensor]  # domain A, domain B: [N, H, W, 3] float32 in [-1, 1], the same N
 
@@ -40,9 +47,10 @@ class TrainingStep:
 
     def __init__(self, training: Training, schedule: Optional[Schedule] = None) -> None:
         self.training, self.schedule = training, schedule or Schedule()
-        self.both = tf.function(lambda batch: update_both(training, batch))
-        self.discriminators = tf.function(lambda batch: update_discriminators(training, batch))
-        self.generators = tf.function(lambda batch: update_generators(training, batch))
+        self.both, self.discriminators, self.generators, self._measure = (
+            training.device.compile(_shared(training, function))
+            for function in (update_both, update_discriminators, update_generators, measure_ranges)
+        )
 
     def __call__(self, steps_done: int, images: Images, generator_images: Optional[Images] = None) -> Losses:
         """Updates the discriminators, and in every n_critic-th step the generators.
@@ -57,16 +65,37 @@ class TrainingStep:
           The losses before the update that they belong to, by official name (see objective.py); those of the generators
           are missing in steps that leave these alone.
         """
-        batch = self.batch(steps_done, images)
+        batch, precision = self.batch(steps_done, images), self.training.precision
         with exact_graphs():
-            if not updates_generators(self.schedule, steps_done):
-                return self.discriminators(batch)
-            if generator_images is None:
-                return self.both(batch)
-            losses = self.discriminators(batch)
-            return {**losses, **self.generators(self.batch(steps_done, generator_images))}
+            precision.prepare(lambda: self._measure(batch))
+            return precision.observe(steps_done, self._updated(steps_done, batch, generator_images))
+
+    def _updated(self, steps_done: int, batch: Batch, generator_images: Optional[Images]) -> Losses:
+        if not updates_generators(self.schedule, steps_done):
+            return self.discriminators(batch)
+        if generator_images is None:
+            return self.both(batch)
+        losses = self.discriminators(batch)
+        return {**losses, **self.generators(self.batch(steps_done, generator_images))}
 
     def batch(self, steps_done: int, images: Images) -> Batch:
         """The input of a traced update; the learning rate is the schedule's."""
         rate = tf.constant(learning_rate(self.schedule, steps_done), tf.float32)
         return Batch(tf.convert_to_tensor(images[0]), tf.convert_to_tensor(images[1]), rate, tf.constant(steps_done))
+
+
+def _shared(training: Training, update: Callable[[Training, Batch], Losses]) -> Callable[[Batch], Losses]:
+    """The update of one replica: from its rows of the batch, with losses averaged over all of them."""
+    device = training.device
+    if device.replicas == 1:
+        return lambda batch: update(training, batch)
+
+    def own(batch: Batch) -> Losses:
+        rows = batch.images_a.shape[0] // device.replicas
+        start = device.replica() * rows
+        images = (x[start : start + rows] for x in (batch.images_a, batch.images_b))
+        losses = update(training, Batch(*images, batch.learning_rate, batch.steps_done))
+        scalars = [name for name, value in losses.items() if value.shape.rank == 0]
+        return {**losses, **dict(zip(scalars, device.mean([losses[name] for name in scalars])))}
+
+    return own
