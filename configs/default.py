@@ -86,4 +86,10 @@ def _numerics() -> ConfigDict:
     numerics = ConfigDict()
     numerics.precision = 'float32'  # or mixed_bfloat16, mixed_float16, float16, float16_operands: see README.md
     numerics.overflow = 'ieee'  # or saturate, as on an Ascend 910
+    # What follows matters where something is float16: docs/float16_training.md
+    numerics.ranges = 'auto'  # live: exponents follow the values; none: plain float16; auto: live where it is float16
+    numerics.headroom_bits = 2.0  # powers of two between the largest recent value and 65504
+    numerics.range_history = 16  # steps that count as recent
+    numerics.loss_scale = 1024.0  # at the start; a power of two
+    numerics.loss_scale_steps = 1000  # usable updates in a row after which it doubles; it halves after an overflow
     return numerics

@@ -94,12 +94,14 @@ class Loop:
             _log.info('compiling the training step: up to some minutes, once')
         self._whole = False
         losses = _numbers(self._step(step, images, generator_images))
-        require_finite(losses, step + 1)
+        if not self._training.precision.skipped_now:
+            require_finite(losses, step + 1)
         self.done, self._whole = step + 1, True
         self._watch.losses(self.done, losses)
         self._pace(self.done, losses)
         if step % self._settings.training.log_every == 0:
-            self._records.losses(self.done, learning_rate(self._settings.training.schedule, step), losses)
+            rate, details = learning_rate(self._settings.training.schedule, step), self._training.precision.details()
+            self._records.losses(self.done, rate, losses, details)
 
     def _after_step(self, total: int, stopping: bool) -> None:
         settings, last = self._settings.training, self.done == total
@@ -132,7 +134,8 @@ class Loop:
     def _own_state(self) -> Dict[str, Any]:
         numbers = {'steps_done': self.done, 'seed': self._settings.training.seed}
         own = {f'ugatit/training/{name}': np.array(value, np.int64) for name, value in numbers.items()}
-        return {**architecture_state(self._training.networks.architecture), **own}
+        state = self._training.precision.state()
+        return {**architecture_state(self._training.networks.architecture), **state, **own}
 
     def _rescue(self) -> None:
         """Something else failed: keep the steps that were done, if the variables are those of a step."""

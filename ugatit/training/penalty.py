@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from typing import Callable, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 
 import tensorflow as tf
 
@@ -22,17 +22,24 @@ class PenaltyNoise(NamedTuple):
 Noise = Callable[[str, tf.Tensor, tf.Tensor], PenaltyNoise]  # (domain, real pictures, steps done) -> the numbers
 
 
-def stateless_noise(seed: int = 0) -> Noise:
-    """Numbers that are a function of (seed, domain, step), so that a resumed run continues with the same ones."""
+def stateless_noise(seed: int = 0, replicas: int = 1, replica: Callable[[], Any] = lambda: 0) -> Noise:
+    """Numbers that are a function of (seed, domain, step), so that a resumed run continues with the same ones.
+
+    With replicas, each draws the whole batch's and takes its rows, so that their number changes nothing.
+    """
 
     def uniform(name: str, shape: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
         salt = zlib.crc32(f'{seed}/{name}'.encode()) & 0x7FFFFFFF
         return tf.random.stateless_uniform(shape, tf.stack([salt, tf.cast(step, tf.int32)]))
 
     def draw(domain: str, real: tf.Tensor, step: tf.Tensor) -> PenaltyNoise:
-        shape = tf.shape(real)
-        alpha = uniform(f'alpha/{domain}', tf.stack([shape[0], 1, 1, 1]), step)
-        return PenaltyNoise(alpha, uniform(f'epsilon/{domain}', shape, step))
+        rows, *sides = tf.unstack(tf.shape(real))
+        alpha = uniform(f'alpha/{domain}', tf.stack([rows * replicas, 1, 1, 1]), step)
+        epsilon = uniform(f'epsilon/{domain}', tf.stack([rows * replicas, *sides]), step)
+        if replicas == 1:
+            return PenaltyNoise(alpha, epsilon)
+        start = replica() * rows
+        return PenaltyNoise(alpha[start : start + rows], epsilon[start : start + rows])
 
     return draw
 

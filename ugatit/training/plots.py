@@ -10,6 +10,7 @@ from typing import Dict, List, Sequence, Tuple
 import numpy as np
 
 from ugatit.data.convert import write_file
+from ugatit.nn.architecture import NETWORKS
 from ugatit.training.table import read_rows
 
 _log = logging.getLogger(__name__)
@@ -23,6 +24,13 @@ _PANELS: Tuple[Tuple[str, Sequence[str]], ...] = (
     ('CAM', ('G_A_cam', 'G_B_cam')),
     ('learning rate', ('learning_rate',)),
 )
+_MIXED: Tuple[Tuple[str, Sequence[str]], ...] = (
+    ('updates skipped so far', ('skipped_discriminators', 'skipped_generators')),
+    ('loss scales', ('loss_scale_discriminators', 'loss_scale_generators', 'loss_scale_penalty')),
+    ('largest range exponent', tuple(f'exponent_{network}' for network in NETWORKS)),
+)
+"""Only where a run has these columns."""
+_LOGARITHMIC = ('loss scales',)
 _told = False
 
 
@@ -39,8 +47,10 @@ def plot_losses(table: pathlib.Path, target: pathlib.Path) -> bool:
         _told = True
         return False
     curves = _curves(read_rows(table))
-    figure = Figure(figsize=(12, 7), constrained_layout=True)
-    for axes, (title, names) in zip(np.ravel(figure.subplots(2, 3)), _PANELS):
+    panels = [*_PANELS, *(panel for panel in _MIXED if any(name in curves for name in panel[1]))]
+    rows = -(-len(panels) // 3)
+    figure = Figure(figsize=(12, 3.5 * rows), constrained_layout=True)
+    for axes, (title, names) in zip(np.ravel(figure.subplots(rows, 3)), panels):
         _draw(axes, title, names, curves)
     buffer = io.BytesIO()
     FigureCanvasAgg(figure).print_png(buffer)
@@ -53,6 +63,8 @@ def _draw(axes: object, title: str, names: Sequence[str], curves: Dict[str, Tupl
         steps, values = curves.get(name, (np.zeros(0), np.zeros(0)))
         axes.plot(steps, values, label=name, linewidth=1, marker='.' if len(steps) < 50 else None)
     axes.set_title(title)
+    if title in _LOGARITHMIC:
+        axes.set_yscale('log', base=2)
     axes.set_xlabel('step')
     axes.grid(alpha=0.3)
     axes.legend(fontsize='small')
@@ -61,7 +73,7 @@ def _draw(axes: object, title: str, names: Sequence[str], curves: Dict[str, Tupl
 def _curves(rows: List[Dict[str, str]]) -> Dict[str, Tuple[np.ndarray, np.ndarray]]:
     """Column -> (steps, values), averaged over equal stretches where there are more than a screen shows."""
     curves = {}
-    for name in {name for _, names in _PANELS for name in names}:
+    for name in {name for _, names in (*_PANELS, *_MIXED) for name in names}:
         points = [(float(row['step']), float(row[name])) for row in rows if row.get(name)]
         if points:
             curves[name] = _thinned(np.array(points).T)

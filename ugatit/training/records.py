@@ -6,7 +6,7 @@ import contextlib
 import json
 import pathlib
 import time
-from typing import Any, Dict, List, Mapping, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -36,16 +36,21 @@ TERMS: Tuple[str, ...] = (
 class Records:
     """Table, TensorBoard, sample strips and plots of one session."""
 
-    def __init__(self, workdir: pathlib.Path, steps_done: int) -> None:
-        self._workdir = workdir
-        self._table = LossTable(workdir / LOSSES, list(TERMS), steps_done)
+    def __init__(self, workdir: pathlib.Path, steps_done: int, more: Sequence[str] = ()) -> None:
+        """`more`: columns beside the losses, such as the loss scales of mixed precision."""
+        self._workdir, self._more = workdir, tuple(more)
+        self._table = LossTable(workdir / LOSSES, [*TERMS, *more], steps_done)
         self._events = EventFile(workdir / EVENTS, steps_done)
         self._flushed = time.monotonic()
 
-    def losses(self, step: int, rate: float, losses: Mapping[str, float]) -> None:
-        """One logged step, `step` being how many are done after it."""
+    def losses(
+        self, step: int, rate: float, losses: Mapping[str, float], details: Optional[Mapping[str, float]] = None
+    ) -> None:
+        """One logged step, `step` being how many are done after it. `details` go to TensorBoard alone."""
         self._table.write(step, rate, losses)
-        self._events.scalars(step, {**{f'losses/{name}': v for name, v in losses.items()}, 'learning_rate': rate})
+        groups = {name: 'numerics' if name in self._more else 'losses' for name in losses}
+        scalars = {f'{groups[name]}/{name}': value for name, value in losses.items()}
+        self._events.scalars(step, {**scalars, **(details or {}), 'learning_rate': rate})
         if time.monotonic() - self._flushed > _FLUSH_SECONDS:
             self.flush()
 

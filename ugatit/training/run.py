@@ -11,7 +11,6 @@ import shutil
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
-import tensorflow as tf
 
 from ugatit.data.dataset import DomainStream, PairStream, Pictures, ProgressBar, scan
 from ugatit.data.files import list_images
@@ -69,8 +68,8 @@ def train(
         table = variants_table(check_variants(architecture, variants)).splitlines()
         _log.info('%s', '\n'.join([f'variants {variants.name}:', *table]))
         write_settings(place, settings.to_json(), table)
-        with tf.device(device.device):
-            return _train(settings, folders, start, place, table, progress, make_pace)
+        with device.scope():
+            return _train(settings, folders, start, place, table, progress, make_pace, device)
 
 
 def _train(
@@ -81,15 +80,16 @@ def _train(
     table: List[str],
     progress: ProgressBar,
     make_pace: MakePace,
+    device: Any,
 ) -> int:
     pictures, fingerprints = _read(settings, folders, progress)
     _report_data(start, fingerprints)
     metadata = _metadata(settings, folders, fingerprints, table)
-    training = make_training(settings, start)
+    training = make_training(settings, start, device)
     total = settings.training.schedule.steps
     _log.info('step %d of %d, %s', start.steps_done, total,
               'continued' if start.resumed else 'a new run')  # fmt: skip
-    records = Records(workdir, start.steps_done)
+    records = Records(workdir, start.steps_done, training.precision.columns)
     loop = loops.Loop(settings, start, training, pictures, records, metadata, make_pace(start.steps_done, total))
     try:
         with stop_on_signals() as request:

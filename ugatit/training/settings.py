@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any, Dict, Optional
 
 from ugatit.data.dataset import Loading
@@ -12,14 +13,20 @@ from ugatit.nn.architecture import Architecture
 from ugatit.nn.policy import Policy, make_policy
 from ugatit.nn.presets import load_variants
 from ugatit.nn.rules import Variants
+from ugatit.ranges.follow import Following
+from ugatit.ranges.plan import MOST_HEADROOM
 from ugatit.training.losses import GAN_LOSSES
 from ugatit.training.objective import Objective
+from ugatit.training.precision import FullPrecision, MixedPrecision
+from ugatit.training.scale import GROWTH_STEPS, LARGEST, SMALLEST, START
 from ugatit.training.schedule import Schedule
 
 _AT_LEAST_ONE = ('batch_size', 'epochs', 'steps_per_epoch', 'n_critic', 'log_every', 'save_every', 'sample_every',
                  'keep', 'warn_after')  # fmt: skip
 _NOT_NEGATIVE = ('adversarial_weight', 'cycle_weight', 'identity_weight', 'cam_weight', 'gradient_penalty_weight', 'l2',
                  'decay_epoch')  # fmt: skip
+
+RANGES = ('auto', 'live', 'none')
 
 
 def _require(fits: bool, field: str, expected: str, arrived: Any) -> None:
@@ -147,10 +154,33 @@ class NumericsSettings:
 
     precision: str = 'float32'
     overflow: str = 'ieee'
+    ranges: str = 'auto'
+    headroom_bits: float = 2.0
+    range_history: int = 16
+    loss_scale: float = START
+    loss_scale_steps: int = GROWTH_STEPS
+
+    def __post_init__(self) -> None:
+        _require(self.ranges in RANGES, 'numerics.ranges', f'one of {", ".join(RANGES)}', self.ranges)
+        _require(0 <= self.headroom_bits <= MOST_HEADROOM, 'numerics.headroom_bits', f'between 0 and {MOST_HEADROOM}',
+                 self.headroom_bits)  # fmt: skip
+        _require(1 <= self.range_history <= 10_000, 'numerics.range_history', 'between 1 and 10000', self.range_history)
+        power = math.frexp(self.loss_scale)[0] == 0.5 and SMALLEST <= self.loss_scale <= LARGEST
+        _require(power, 'numerics.loss_scale', 'a power of two such as 1024.0', self.loss_scale)
+        _require(self.loss_scale_steps >= 1, 'numerics.loss_scale_steps', 'at least 1', self.loss_scale_steps)
 
     @property
     def policy(self) -> Policy:
         return make_policy(self.precision, self.overflow)
+
+    def make_precision(self, architecture: Architecture, variants: Variants, native: bool) -> FullPrecision:
+        """What the numbers mean for updates. `native`: the device's own float16 may be used."""
+        policy = make_policy(self.precision, self.overflow, native)
+        live = self.ranges == 'live' or (self.ranges == 'auto' and policy.has_float16)
+        if not live and not policy.has_float16:
+            return FullPrecision(policy)
+        following = Following(self.range_history, self.headroom_bits) if live else None
+        return MixedPrecision(policy, architecture, variants, following, self.loss_scale, self.loss_scale_steps)
 
 
 @dataclasses.dataclass(frozen=True)

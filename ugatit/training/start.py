@@ -22,16 +22,19 @@ from ugatit.nn.blueprint import VariableSpec, variable_specs
 from ugatit.nn.build import Build
 from ugatit.nn.rules import Variants
 from ugatit.nn.variables import seeded
+from ugatit.training.device import Device
 from ugatit.training.networks import build_networks
 from ugatit.training.optimiser import make_optimisers
 from ugatit.training.penalty import stateless_noise
 from ugatit.training.schedule import Schedule, learning_rate, steps_done_at
 from ugatit.training.settings import Settings, TrainingSettings
+from ugatit.training.state import own_state
 from ugatit.training.update import Training
 
 _log = logging.getLogger(__name__)
 
 CHECKPOINTS = 'checkpoints'  # below the work directory
+PLAIN_DEVICE = Device()
 _NO_MATTER = ('log_every', 'save_every', 'sample_every', 'keep', 'warn_after')  # change no number of the run
 
 
@@ -135,22 +138,30 @@ def _check_state(reader: CheckpointReader, architecture: Architecture, variants:
         )
 
 
-def make_training(settings: Settings, start: Start) -> Training:
-    """Networks, optimisers and objective with the values that the run begins with."""
-    training, variants, policy = settings.training, settings.model.load_variants(), settings.numerics.policy
+def make_training(settings: Settings, start: Start, device: Device = PLAIN_DEVICE) -> Training:
+    """Networks, optimisers, objective and precision with the values that the run begins with; call it inside
+    `device.scope()`."""
+    training, variants = settings.training, settings.model.load_variants()
+    native = getattr(device, 'native_float16', False)
+    precision = settings.numerics.make_precision(settings.model.architecture, variants, native)
     fresh = seeded(training.seed)
     source = start.resumed or start.weights
     stored = fresh if source is None else checkpoint_factory(source, fallback=fresh)
     slots = checkpoint_factory(start.resumed) if start.resumed else fresh
     networks = build_networks(
-        settings.model.architecture, lambda scope: Build(policy, variants=variants, factory=stored)
+        settings.model.architecture,
+        lambda scope: Build(precision.policy, precision.scaling(scope), variants, stored),
     )
+    if start.resumed:
+        precision.restore(own_state(start.resumed))
     return Training(
         networks,
         make_optimisers(networks, slots),
         training.objective,
-        stateless_noise(training.seed),
+        stateless_noise(training.seed, device.replicas, device.replica),
         training.batch_momentum,
+        precision,
+        device,
     )
 
 

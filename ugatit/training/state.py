@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Dict, Mapping
 
+import numpy as np
 import tensorflow as tf
 
+from ugatit.checkpoints import CheckpointReader
+from ugatit.checkpoints.naming import PROJECT_STATE
 from ugatit.errors import UserError
 from ugatit.training.update import Training
 
@@ -20,6 +23,11 @@ def official_state(training: Training) -> Dict[str, tf.Variable]:
         **training.optimisers.generators.named_variables,
         **training.optimisers.discriminators.named_variables,
     }
+
+
+def own_state(reader: CheckpointReader) -> Dict[str, np.ndarray]:
+    """What a checkpoint holds of ours beside the official variables: scales, ranges, counters."""
+    return {name: reader.read_one(name).numpy() for name in reader.variables() if name.startswith(PROJECT_STATE)}
 
 
 def assign_state(training: Training, tensors: Mapping[str, tf.Tensor]) -> None:
