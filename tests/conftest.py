@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import random
+from typing import Any
 
 # Set before the first TensorFlow import. The suite must give the same result on a machine with and without a GPU;
 # tests of a GPU are run by naming one: CUDA_VISIBLE_DEVICES=0 python -m pytest.
@@ -13,6 +14,8 @@ os.environ.setdefault('CUDA_VISIBLE_DEVICES', '')
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
+
+from tests import figures  # noqa: E402
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = REPOSITORY.parent / 'shared' / 'golden'
@@ -37,3 +40,22 @@ def golden() -> pathlib.Path:
     if not GOLDEN.is_dir():
         pytest.skip(f'the reference outputs are not here: no folder {os.path.join("..", "shared", "golden")}')
     return GOLDEN
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker process hands over the figures that its tests found."""
+    output = getattr(session.config, 'workeroutput', None)
+    if output is not None:
+        output['figures'] = {what: list(found) for what, found in figures.FOUND.items()}
+
+
+@pytest.hookimpl(optionalhook=True)  # pytest-xdist's
+def pytest_testnodedown(node: Any) -> None:
+    figures.merge({what: tuple(found) for what, found in getattr(node, 'workeroutput', {}).get('figures', {}).items()})
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    if figures.FOUND:
+        terminalreporter.section('figures')
+    for what, (_, line) in sorted(figures.FOUND.items()):
+        terminalreporter.write_line(f'{what}: {line}')

@@ -44,10 +44,11 @@ TRAINING_WEIGHT_RATE = 1e-3
 TRAINING_WEIGHT_ULP = 4
 # Adam's moments: relative to the largest of the tensor.
 TRAINING_SLOT = 1e-3
-# Rounding may fall on either side of a ReLU's or L1's kink: so many draws of 1e-6 input noise are tried, and a
-# deviation may be this many times as large as what one of them does.
-KINK_DRAWS = 5
-KINK_FACTOR = 4.0
+# Rounding may fall on either side of a ReLU's or L1's kink. These seeds of 1e-6 input noise are tried in turn, 0 being
+# none, until a run equals the recorded one in everything at once. Measured for wgan-gp, the only loss that needs it:
+# 3 and 5 do on TensorFlow 2.21 and 2.6.5, and so does 0 on 2.21 without oneDNN. For the natural run 5 does on both, and
+# 0 on 2.6.5.
+KINK_DRAWS = (0, 5, 3, 1, 2, 4, 6, 7, 8, 9)
 # A unit vector after power iterations, and a picture in [-1, 1]: float32 sums in another order, three steps long.
 TRAINING_SINGULAR_VECTOR = 1e-5
 TRAINING_FAKE = 1e-4

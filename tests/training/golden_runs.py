@@ -90,7 +90,8 @@ class Case:
 class Run:
     """What one run gave: everything by (point, name), point as in the records."""
 
-    losses: Dict[Tuple[str, str], float] = dataclasses.field(default_factory=dict)
+    losses: Dict[Tuple[str, str], float] = dataclasses.field(default_factory=dict)  # those that an update computes
+    all_losses: Dict[Tuple[str, str], float] = dataclasses.field(default_factory=dict)  # all 16, in the first step
     gradients: Dict[Tuple[str, str], np.ndarray] = dataclasses.field(default_factory=dict)
     weights: Dict[Tuple[str, str], np.ndarray] = dataclasses.field(default_factory=dict)
     slots: Dict[Tuple[str, str], np.ndarray] = dataclasses.field(default_factory=dict)
@@ -110,7 +111,7 @@ def run_converged(case: Case, moved_by: int = 0) -> Run:
             for name, u in case.under(f'u/{point}/').items():
                 state[name].assign(u)
             if step == 0 and not moved_by:
-                run.note('losses', point, all_losses(training, batch))
+                run.note('all_losses', point, all_losses(training, batch))
             run.note('losses', point, update(training, batch))
             adam = training.optimisers.discriminators if letter == 'D' else training.optimisers.generators
             run.note('gradients', point, adam.gradients)

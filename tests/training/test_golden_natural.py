@@ -10,6 +10,7 @@ import pytest
 
 from tests import tolerances
 from tests.training import comparison
+from tests.training.comparison import Wanted
 from tests.training.golden_runs import STEPS, Case, Run, has_true_gradient_zero, run_natural
 from tests.training.test_golden_updates import weight_tolerance
 
@@ -20,8 +21,15 @@ def _case(golden: pathlib.Path, name: str) -> Case:
 
 
 @functools.cache
-def _run(golden: pathlib.Path, name: str, moved_by: int = 0) -> Run:
-    return run_natural(_case(golden, name), moved_by)
+def _run(golden: pathlib.Path, name: str, draw: int = 0) -> Run:
+    return run_natural(_case(golden, name), draw)
+
+
+@functools.cache
+def _equal_run(golden: pathlib.Path, name: str) -> Run:
+    case = _case(golden, name)
+    wanted = [_losses(case), _vectors(case), _fakes(case), _weights(case)]
+    return comparison.equal_run(name, functools.partial(_run, golden, name), wanted)
 
 
 @pytest.fixture(params=['natural_lsgan_light_b1', pytest.param('natural_wgan-gp_light_b1', marks=pytest.mark.slow)])
@@ -29,54 +37,68 @@ def case(request: pytest.FixtureRequest, golden: pathlib.Path) -> Case:
     return _case(golden, request.param)
 
 
-def _rerun(case: Case, kind: str):
-    return lambda seed: getattr(_run(case.golden, case.name, seed), kind)
+def _losses(case: Case) -> Wanted:
+    values = {}
+    for record in case.json['records']:
+        for run in ('D_run', 'G_run'):
+            values.update({(f'step{record["step"]}_{run}', name): value for name, value in record[run].items()})
+    assert len(values) == STEPS * 14
+    allowed = {
+        key: max(tolerances.TRAINING_LOSS * abs(value), tolerances.TRAINING_LOSS_ABSOLUTE)
+        for key, value in values.items()
+    }
+    return Wanted('natural losses', 'losses', values, allowed)
+
+
+def _vectors(case: Case) -> Wanted:
+    values = {}
+    for number in range(2 * STEPS):
+        values.update({(f'run{number}', name): u for name, u in case.under(f'u/after_run{number}/').items()})
+    assert len(values) == 2 * STEPS * 20
+    return Wanted('u', 'weights', values, dict.fromkeys(values, tolerances.TRAINING_SINGULAR_VECTOR))
+
+
+def _fakes(case: Case) -> Wanted:
+    values = {(f'fakes{k}', letter): case.arrays[f'fake_{letter}/step{k}'] for k in range(STEPS) for letter in 'AB'}
+    return Wanted('fakes', 'losses', values, dict.fromkeys(values, tolerances.TRAINING_FAKE))
+
+
+def _weights(case: Case) -> Wanted:
+    """Sensitivities were recorded for the other protocol; they hold for the same weights and loss."""
+    moved = Case(case.golden, case.name[len('natural_') :]).sensitivity['w_after3_max_abs_diff']
+    recorded = case.under('w/after3/')
+    values = {('after3', name): w for name, w in recorded.items() if not has_true_gradient_zero(name)}
+    allowed = {key: weight_tolerance(w, case.json['lr'], moved[key[1]]) for key, w in values.items()}
+    return Wanted('natural weights', 'weights', values, allowed)
+
+
+def test_losses_of_the_first_step(case: Case) -> None:
+    """It continues an official checkpoint, slots and beta powers restored: the undisturbed run alone is asked."""
+    wanted = _losses(case)
+    first = {key: value for key, value in wanted.values.items() if key[0].startswith('step0')}
+    wanted = wanted._replace(kind='natural losses, first step', values=first)
+    comparison.check(wanted, _run(case.golden, case.name).losses)
 
 
 def test_losses_of_every_run(case: Case) -> None:
-    """The first step continues an official checkpoint, slots and beta powers restored: nothing is excused there."""
-    want = {}
-    for record in case.json['records']:
-        for run in ('D_run', 'G_run'):
-            want.update({(f'step{record["step"]}_{run}', name): value for name, value in record[run].items()})
-    assert len(want) == STEPS * 14
-    allowed = {
-        key: max(tolerances.TRAINING_LOSS * abs(value), tolerances.TRAINING_LOSS_ABSOLUTE)
-        for key, value in want.items()
-    }
-    got = _run(case.golden, case.name).losses
-    first = {key: value for key, value in want.items() if key[0].startswith('step0')}
-    comparison.check('natural losses, first step', got, first, allowed, comparison.no_rerun)
-    comparison.check('natural losses', got, want, allowed, _rerun(case, 'losses'))
+    comparison.check(_losses(case), _equal_run(case.golden, case.name).losses)
 
 
 def test_power_iterations_advance_once_an_update(case: Case) -> None:
     """Discriminators' and generators' updates alike."""
-    want = {}
-    for number in range(2 * STEPS):
-        want.update({(f'run{number}', name): u for name, u in case.under(f'u/after_run{number}/').items()})
-    assert len(want) == 2 * STEPS * 20
-    allowed = dict.fromkeys(want, tolerances.TRAINING_SINGULAR_VECTOR)
-    comparison.check('u', _run(case.golden, case.name).weights, want, allowed, _rerun(case, 'weights'))
+    comparison.check(_vectors(case), _equal_run(case.golden, case.name).weights)
 
 
 def test_fakes_of_every_generator_run(case: Case) -> None:
-    want = {(f'fakes{k}', letter): case.arrays[f'fake_{letter}/step{k}'] for k in range(STEPS) for letter in 'AB'}
-    allowed = dict.fromkeys(want, tolerances.TRAINING_FAKE)
-    comparison.check('fakes', _run(case.golden, case.name).losses, want, allowed, _rerun(case, 'losses'))
+    comparison.check(_fakes(case), _equal_run(case.golden, case.name).losses)
 
 
 def test_weights_after_three_steps(case: Case) -> None:
-    """Sensitivities were recorded for the other protocol; they hold for the same weights and loss."""
-    moved = Case(case.golden, case.name[len('natural_') :]).sensitivity['w_after3_max_abs_diff']
-    recorded = case.under('w/after3/')
-    want = {('after3', name): w for name, w in recorded.items() if not has_true_gradient_zero(name)}
-    allowed = {key: weight_tolerance(w, case.json['lr'], moved[key[1]]) for key, w in want.items()}
-    comparison.check('natural weights', _run(case.golden, case.name).weights, want, allowed, _rerun(case, 'weights'))
+    comparison.check(_weights(case), _equal_run(case.golden, case.name).weights)
 
 
 def test_beta_powers_after_three_steps(case: Case) -> None:
-    got = _run(case.golden, case.name).slots
+    got = _equal_run(case.golden, case.name).slots
     recorded = case.under('slot/after3/')
     assert len(recorded) == 4
     for name, value in recorded.items():

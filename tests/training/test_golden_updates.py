@@ -11,11 +11,13 @@ import pytest
 
 from tests import tolerances
 from tests.training import comparison
+from tests.training.comparison import Wanted
 from tests.training.golden_runs import Case, Run, has_true_gradient_zero, run_converged
 
 QUICK = ['lsgan_light_b1', 'wgan-gp_light_b1']
 SLOW = ['dragan_light_b1', 'gan_light_b1', 'hinge_light_b1', 'lsgan_full_b1', 'lsgan_light_b2', 'wgan-lp_light_b1']
 CASES = QUICK + [pytest.param(name, marks=pytest.mark.slow) for name in SLOW]
+FIRST = ('step0_beforeD', 'step0_beforeG')
 
 
 @functools.cache
@@ -24,8 +26,16 @@ def _case(golden: pathlib.Path, name: str) -> Case:
 
 
 @functools.cache
-def _run(golden: pathlib.Path, name: str, moved_by: int = 0) -> Run:
-    return run_converged(_case(golden, name), moved_by)
+def _run(golden: pathlib.Path, name: str, draw: int = 0) -> Run:
+    return run_converged(_case(golden, name), draw)
+
+
+@functools.cache
+def _equal_run(golden: pathlib.Path, name: str) -> Run:
+    """Of three steps; what precedes the first generator update is asked of the undisturbed run."""
+    case = _case(golden, name)
+    wanted = [_losses(case), _weights(case, 3), _slots(case)]
+    return comparison.equal_run(name, functools.partial(_run, golden, name), wanted)
 
 
 @pytest.fixture(params=CASES)
@@ -33,9 +43,14 @@ def case(request: pytest.FixtureRequest, golden: pathlib.Path) -> Case:
     return _case(golden, request.param)
 
 
-def _want_losses(case: Case, points: set) -> Dict[tuple, float]:
+def _losses(case: Case, field: str = 'losses') -> Wanted:
+    """Recorded at six points; of each, those that our undisturbed run has in that field."""
     records = {record['at']: record['losses'] for record in case.json['records']}
-    return {(point, name): value for point in points for name, value in records[point].items()}
+    assert len(records) == 6
+    ours = getattr(_run(case.golden, case.name), field)
+    values = {(p, name): value for p, losses in records.items() for name, value in losses.items() if (p, name) in ours}
+    allowed = {key: _loss_tolerance(case, key[1], value) for key, value in values.items()}
+    return Wanted('losses', field, values, allowed)
 
 
 def _loss_tolerance(case: Case, name: str, value: float) -> float:
@@ -45,23 +60,17 @@ def _loss_tolerance(case: Case, name: str, value: float) -> float:
     return max(relative * abs(value), tolerances.TRAINING_LOSS_ABSOLUTE)
 
 
-def test_all_named_losses_before_any_update(case: Case) -> None:
-    """All 16 of them at both points of the first step, also those that this update does not use."""
-    run = _run(case.golden, case.name)
-    want = _want_losses(case, {'step0_beforeD'})
-    assert len(want) == 16
-    allowed = {key: _loss_tolerance(case, key[1], value) for key, value in want.items()}
-    comparison.check('losses before any update', run.losses, want, allowed, comparison.no_rerun)
+def test_all_named_losses_of_the_first_step(case: Case) -> None:
+    """All 16 of them at both of its points, also those that the update there does not use."""
+    wanted = _losses(case, 'all_losses')._replace(kind='losses of the first step')
+    assert {point for point, _ in wanted.values} == set(FIRST) and len(wanted.values) == 2 * 16
+    comparison.check(wanted, _run(case.golden, case.name).all_losses)
 
 
 def test_named_losses_of_three_steps(case: Case) -> None:
-    run = _run(case.golden, case.name)
-    points = {record['at'] for record in case.json['records']}
-    assert len(points) == 6
-    want = {key: value for key, value in _want_losses(case, points).items() if key in run.losses}
-    assert len(want) >= 3 * 14
-    allowed = {key: _loss_tolerance(case, key[1], value) for key, value in want.items()}
-    comparison.check('losses', run.losses, want, allowed, lambda seed: _run(case.golden, case.name, seed).losses)
+    wanted = _losses(case)
+    assert len(wanted.values) >= 3 * 14
+    comparison.check(wanted, _equal_run(case.golden, case.name).losses)
 
 
 @pytest.mark.parametrize('letter', ['D', 'G'])
@@ -69,40 +78,44 @@ def test_first_gradients(case: Case, letter: str) -> None:
     point = f'step0_before{letter}'
     scope = {'D': 'discriminator', 'G': 'generator'}[letter]
     recorded = {name: g for name, g in case.under(f'grad/{point}/').items() if name.startswith(scope)}
-    want = {(point, name): g for name, g in recorded.items() if not has_true_gradient_zero(name)}
-    allowed = {key: tolerances.TRAINING_GRADIENT * np.linalg.norm(g) for key, g in want.items()}
-    got = _run(case.golden, case.name).gradients
-    measure = comparison.norm_of_difference
-    comparison.check(f'gradients of {letter}', got, want, allowed, comparison.no_rerun, measure)
+    values = {(point, name): g for name, g in recorded.items() if not has_true_gradient_zero(name)}
+    allowed = {key: tolerances.TRAINING_GRADIENT * np.linalg.norm(g) for key, g in values.items()}
+    wanted = Wanted(f'gradients of {letter}', 'gradients', values, allowed)
+    comparison.check(wanted, _run(case.golden, case.name).gradients, comparison.norm_of_difference)
 
 
 def test_norm_of_every_first_gradient(case: Case) -> None:
     """Where only a selection of gradients is recorded in full, all their norms are."""
-    run = _run(case.golden, case.name)
-    want, got, allowed = {}, _norms(run), {}
+    values, allowed = {}, {}
     for letter, scope in (('D', 'discriminator'), ('G', 'generator')):
         point = f'step0_before{letter}'
         for name, norm in case.record(point)['grad_norms'].items():
             if name.startswith(scope) and not has_true_gradient_zero(name):
-                want[point, name], allowed[point, name] = norm, tolerances.TRAINING_GRADIENT * norm
-    assert len(want) == len(case.json['records'][0]['grad_norms']) - 22
-    comparison.check('gradient norms', got, want, allowed, comparison.no_rerun)
+                values[point, name], allowed[point, name] = norm, tolerances.TRAINING_GRADIENT * norm
+    assert len(values) == len(case.json['records'][0]['grad_norms']) - 22
+    comparison.check(Wanted('gradient norms', '', values, allowed), _norms(_run(case.golden, case.name)))
 
 
 def _norms(run: Run) -> Dict[tuple, float]:
     return {key: np.linalg.norm(g.astype(np.float64)) for key, g in run.gradients.items()}
 
 
-@pytest.mark.parametrize('steps', [1, 3])
-def test_weights_after(case: Case, steps: int) -> None:
+def _weights(case: Case, steps: int) -> Wanted:
     point = f'after{steps}'
     recorded = case.under(f'w/{point}/')
-    want = {(point, name): w for name, w in recorded.items() if not has_true_gradient_zero(name)}
-    assert len(want) == len(recorded) - 22
+    values = {(point, name): w for name, w in recorded.items() if not has_true_gradient_zero(name)}
+    assert len(values) == len(recorded) - 22
     moved = case.sensitivity[f'w_{point}_max_abs_diff']
-    allowed = {key: weight_tolerance(w, case.json['lr'], moved[key[1]]) for key, w in want.items()}
-    rerun = comparison.no_rerun if steps == 1 else lambda seed: _run(case.golden, case.name, seed).weights
-    comparison.check(f'weights {point}', _run(case.golden, case.name).weights, want, allowed, rerun)
+    allowed = {key: weight_tolerance(w, case.json['lr'], moved[key[1]]) for key, w in values.items()}
+    return Wanted(f'weights {point}', 'weights', values, allowed)
+
+
+def test_weights_after_one_step(case: Case) -> None:
+    comparison.check(_weights(case, 1), _run(case.golden, case.name).weights)
+
+
+def test_weights_after_three_steps(case: Case) -> None:
+    comparison.check(_weights(case, 3), _equal_run(case.golden, case.name).weights)
 
 
 def weight_tolerance(weight: np.ndarray, rate: float, moved: float) -> float:
@@ -115,11 +128,26 @@ def weight_tolerance(weight: np.ndarray, rate: float, moved: float) -> float:
     )
 
 
+def _slots(case: Case) -> Wanted:
+    values = {('after3', name): value for name, value in case.under('slot/after3/').items()}
+    assert len(values) == 10
+    allowed = {key: tolerances.TRAINING_SLOT * float(np.max(np.abs(value))) for key, value in values.items()}
+    return Wanted('slots', 'slots', values, allowed)
+
+
 def test_slots_and_beta_powers_after_three_steps(case: Case) -> None:
-    want = {('after3', name): value for name, value in case.under('slot/after3/').items()}
-    assert len(want) == 10
-    allowed = {key: tolerances.TRAINING_SLOT * float(np.max(np.abs(value))) for key, value in want.items()}
-    got = _run(case.golden, case.name).slots
-    comparison.check('slots', got, want, allowed, lambda seed: _run(case.golden, case.name, seed).slots)
+    wanted, got = _slots(case), _equal_run(case.golden, case.name).slots
+    comparison.check(wanted, got)
     for name in ('beta1_power', 'beta2_power', 'beta1_power_1', 'beta2_power_1'):
-        assert got['after3', name] == want['after3', name]
+        assert got['after3', name] == wanted.values['after3', name]
+
+
+def test_another_run_is_not_equal(golden: pathlib.Path) -> None:
+    """The control: weights twice as far off as allowed, in every draw."""
+    case = _case(golden, 'lsgan_light_b1')
+    wanted = _weights(case, 3)
+    shifted = {key: w + 2 * wanted.allowed[key] for key, w in wanted.values.items()}
+    with pytest.raises(AssertionError, match='no run equals lsgan_light_b1: {0: '):
+        comparison.equal_run(case.name, lambda draw: Run(weights=shifted), [wanted])
+    with pytest.raises(AssertionError, match='of what is allowed, at'):
+        comparison.check(wanted._replace(kind='a control that is off'), shifted)
