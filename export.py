@@ -5,27 +5,61 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable, Dict
 
-from ugatit.cli.commands import export_checkpoint, model_flags
+from ugatit.cli.commands import export_checkpoint, export_model, export_verify, model_flags
 from ugatit.cli.flags import CommandFlags
 from ugatit.cli.main import run
+from ugatit.cli.tensorflow import import_tensorflow
 from ugatit.errors import UserError
 
 FORMATS: Dict[str, Callable[[Any], int]] = {
     'checkpoint': export_checkpoint.main,
+    'saved_model': export_model.main,
+    'frozen_graph': export_model.main,
+    'onnx': export_model.main,
+    'tflite': export_model.main,
 }
 FLAGS = CommandFlags(
     'export.py',
     'Writes a generator in another form. --format=checkpoint with a range plan is the drop-in cure: a checkpoint in the'
-    ' official form whose values fit float16 in unmodified official code, with the same picture.',
+    ' official form whose values fit float16 in unmodified official code, with the same picture. The other formats hold'
+    ' one direction, are checked in their own runtime, and are removed again where the picture differs.',
     examples=(
         'python export.py --checkpoint=UGATIT_selfie2anime --output=cured --calibration_a=selfies --calibration_b=art',
         'python export.py --checkpoint=UGATIT_selfie2anime --output=cured --ranges=plan.json',
+        'python export.py --checkpoint=UGATIT_selfie2anime --format=onnx --precision=float16 --output=a2b.onnx'
+        ' --calibration_a=selfies',
+        'python export.py --verify=a2b.onnx',
     ),
 )
 FLAGS.group('What to export')
 model_flags.checkpoint_flags(FLAGS)
 FLAGS.text('format', 'checkpoint', f'one of {", ".join(FORMATS)}', value='NAME')
-FLAGS.path('output', None, 'the new folder or file')
+FLAGS.path('output', None, 'the new folder (checkpoint, saved_model) or file (.pb, .onnx, .tflite)')
+FLAGS.choice('direction', 'a2b', model_flags.DIRECTIONS, 'a2b: generator_B, b2a: generator_A; a checkpoint has both')
+FLAGS.path('verify', None, 'checks an exported file again, with what lies beside it, and does nothing else',
+           value='FILE')  # fmt: skip
+FLAGS.group('Arithmetic (all formats but checkpoint)')
+FLAGS.choice('precision', 'float32', ('float32', 'mixed_float16', 'float16'),
+             'of weights and operators; mixed_float16: norms in float32; tflite: of weights')  # fmt: skip
+FLAGS.choice('statistics', None, ('plain', 'float32', 'prescaled'),
+             'how norms compute mean, variance; without it prescaled for float16, else as --variants says')  # fmt: skip
+FLAGS.text('variants', 'default', 'changes to layers: a preset under configs/variants, or a .py file; batch norms go'
+           ' into convolutions', value='NAME|FILE')  # fmt: skip
+FLAGS.choice('reflect_pad', 'mirror', ('mirror', 'slices'), 'slices: for compilers without MirrorPad')
+FLAGS.whole_number('opset', 13, 'of ONNX, 13 to 18', at_least=1, at_most=99)
+FLAGS.group('Interface (all formats but checkpoint)')
+FLAGS.boolean('dynamic_batch', False, 'any number of pictures in one call; else one')
+FLAGS.boolean('dynamic_size', False, 'any height and width that are multiples of 4; light models only')
+FLAGS.boolean('uint8', False, 'pictures go in and come out as 0..255, scaled inside; else float32 in [-1, 1]')
+FLAGS.boolean('heatmap', False, 'also give where the generator looks')
+FLAGS.group('Check (all formats but checkpoint)')
+FLAGS.number('max_difference', None, 'largest difference of a value in [-1, 1]; without both 0.001 for float32',
+             at_least=0.0, at_most=2.0)  # fmt: skip
+FLAGS.number('min_psnr', None, 'smallest PSNR in dB; without both 35 for float16', at_least=0.0, at_most=200.0)
+FLAGS.group('ATC (frozen_graph)')
+FLAGS.text('soc_version', 'Ascend910A', 'the device in the command line that is written beside the graph')
+FLAGS.choice('precision_mode', None, ('force_fp16', 'allow_fp32_to_fp16', 'allow_mix_precision',
+             'must_keep_origin_dtype'), 'in that line; without it the one in which the graph is right')  # fmt: skip
 FLAGS.group('Ranges')
 FLAGS.text('ranges', 'auto', 'auto measures and plans, or a plan from diagnose.py ranges --save_plan, or none',
            value='auto|none|PLAN.json')  # fmt: skip
@@ -38,14 +72,18 @@ FLAGS.output_file('json', 'json', 'write the result here, machine-readable')
 
 
 def main(options: Any) -> int:
-    """Calls the format's own main."""
-    chosen = options.format.lower()
-    if chosen not in FORMATS:
-        raise UserError(f'--format must be one of {", ".join(FORMATS)}, but {options.format!r} arrived; these are all'
-                        ' that exist so far.')  # fmt: skip
+    """Calls the format's own main; a check needs TensorFlow only for what runs in it."""
+    if options.verify is not None:
+        return export_verify.main(options)
+    options.format = options.format.lower()
+    if options.format not in FORMATS:
+        raise UserError(
+            f'--format must be one of {", ".join(FORMATS)}, but {options.format!r} arrived; choose one of these.'
+        )
     model_flags.required(options, 'checkpoint', 'output')
-    return FORMATS[chosen](options)
+    import_tensorflow()
+    return FORMATS[options.format](options)
 
 
 if __name__ == '__main__':
-    sys.exit(run(main, FLAGS))
+    sys.exit(run(main, FLAGS, needs_tensorflow=False))

@@ -14,6 +14,7 @@ import tensorflow as tf
 GraphDef = Any  # tf.compat.v1.GraphDef
 _SOURCES = ('Const', 'Placeholder')
 _NEUTRAL = {'AddV2': 0.0, 'Sub': 0.0, 'Mul': 1.0, 'RealDiv': 1.0}  # x op neutral = x
+_SMALL = 4096  # bytes: tables and axes, no kernels
 _NOTHING = ('Identity', 'StopGradient', 'PreventGradient')
 # Default attributes of newer TensorFlows that 1.15 and 2.6 refuse as unknown.
 _NEW_ATTRIBUTES = {'MatMul': ('grad_a', 'grad_b'), 'BatchMatMulV2': ('grad_x', 'grad_y')}
@@ -181,6 +182,22 @@ def _through(node: Any, nodes: Dict[str, Any]) -> Any:
             if value.ndim <= 1 and np.all(value == _NEUTRAL[node.op]):  # a vector over channels, or one number
                 return node.input[0]
     return None
+
+
+def share_constants(definition: GraphDef, named: Iterable[str]) -> GraphDef:
+    """Small constants of equal content become one; those in `named`, which carry official names, stay."""
+    kept, first, instead, made = set(named), {}, {}, []
+    for node in definition.node:
+        if node.op == 'Const' and node.name not in kept and node.ByteSize() <= _SMALL:
+            value = node.attr['value'].SerializeToString(deterministic=True)
+            if value in first:
+                instead[node.name] = first[value]
+                continue
+            first[value] = node.name
+        for i, source in enumerate(node.input):
+            node.input[i] = instead.get(source, source)
+        made.append(node)
+    return _with_nodes(definition, made)
 
 
 def portable(definition: GraphDef) -> GraphDef:

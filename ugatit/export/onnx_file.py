@@ -6,25 +6,21 @@ products with 0 and 1, where an infinity becomes NaN, and need a minute for a gr
 
 from __future__ import annotations
 
-from typing import Any, Tuple
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from ugatit.errors import UserError
 from ugatit.export.onnx_graph import OnnxGraph
 from ugatit.export.onnx_operators import write_node
+from ugatit.export.onnx_opsets import check_opset
 from ugatit.export.trace import Traced
 from ugatit.export.upsampling import inferred_shapes
 
-OPSETS: Tuple[int, ...] = (13, 14, 15, 16, 17, 18)
-
 
 def to_onnx(traced: Traced, opset: int = 13) -> Any:
-    """The ModelProto of a traced graph; UserError for an opset that is not among OPSETS."""
-    if opset not in OPSETS:
-        raise UserError(f'--opset must be from {OPSETS[0]} to {OPSETS[-1]}, but {opset} arrived; use {OPSETS[0]}.')
-    graph = OnnxGraph(opset, inferred_shapes(traced.graph_def), traced.output_names)
+    """The ModelProto of a traced graph; UserError for an opset that is not written."""
+    graph = OnnxGraph(check_opset(opset), inferred_shapes(traced.graph_def), traced.output_names)
     for node in traced.graph_def.node:
         if node.op == 'Const':
             graph.constants[node.name] = np.asarray(tf.make_ndarray(node.attr['value'].tensor))

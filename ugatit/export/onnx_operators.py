@@ -47,8 +47,9 @@ def _conv(graph: OnnxGraph, node: Any, inputs: List[str]) -> None:
     assert attribute(node, 'data_format') in (b'NHWC', None) and node.attr['padding'].s == b'VALID'
     kernel = graph.constants[inputs[1]]  # [height, width, in, out]
     weights = graph.constant(kernel.transpose(3, 2, 0, 1), inputs[1])
-    graph.emit(node.name, 'Conv', [graph.get(inputs[0], FIRST), weights], FIRST, strides=attribute(node, 'strides')[1:3],
-               kernel_shape=kernel.shape[:2])  # fmt: skip
+    strides = attribute(node, 'strides')[1:3]
+    source = graph.get(inputs[0], FIRST)
+    graph.emit(node.name, 'Conv', [source, weights], FIRST, strides=strides, kernel_shape=kernel.shape[:2])
 
 
 def _matmul(graph: OnnxGraph, node: Any, inputs: List[str]) -> None:
@@ -120,7 +121,8 @@ def _strided_slice(graph: OnnxGraph, node: Any, inputs: List[str]) -> None:
         return
     assert graph.rank(inputs[0]) == 1 and stride == [1] and not masks[0] and not masks[1], node.name
     if masks[2]:  # x[i]
-        graph.emit(node.name, 'Gather', [graph.get(inputs[0]), graph.constant(np.int64(begin[0]), f'{node.name}/index')])
+        index = graph.constant(np.int64(begin[0]), f'{node.name}/index')
+        graph.emit(node.name, 'Gather', [graph.get(inputs[0]), index])
         return
     last = np.iinfo(np.int32).max if masks[4] else end[0]
     bounds = [graph.integers([v], f'{node.name}/bounds') for v in (0 if masks[3] else begin[0], last)]
@@ -137,8 +139,8 @@ def _slice(graph: OnnxGraph, node: Any, inputs: List[str]) -> None:
         ends = graph.integers(np.minimum(graph.constants[inputs[1]] + rest, np.iinfo(np.int32).max), f'{node.name}/end')
     else:
         ends = graph.add('Add', [begin, graph.integers(rest, f'{node.name}/size')], f'{node.name}/end')
-    graph.emit(node.name, 'Slice', [graph.get(inputs[0], order), begin, ends, graph.integers(axes, f'{node.name}/axes')],
-               order)  # fmt: skip
+    where = graph.integers(axes, f'{node.name}/axes')
+    graph.emit(node.name, 'Slice', [graph.get(inputs[0], order), begin, ends, where], order)
 
 
 def _int64(graph: OnnxGraph, name: str, output: str) -> str:

@@ -6,6 +6,7 @@ import dataclasses
 from typing import Optional, Tuple
 
 from ugatit.errors import UserError
+from ugatit.export.check import Bound
 from ugatit.nn.architecture import Architecture
 
 
@@ -31,3 +32,19 @@ class Interface:
                 f'--dynamic_size needs a light model: this is a full one, whose MLP has a weight for every pixel of'
                 f' {side}x{side} pictures; export it with that size, or use a light model.'
             )
+
+
+@dataclasses.dataclass(frozen=True)
+class ExportSettings:
+    """Everything about one file but the model; `ugatit.cli.commands.export_model` makes it from flags."""
+
+    format: str  # a key of ugatit.export.formats.FORMATS
+    bound: Bound  # that the check must keep
+    precision: str = 'float32'  # of weights and operators: float32, mixed_float16 or float16
+    statistics: str = 'plain'  # how norms compute them: plain, float32, prescaled, or 'mixed' where rules differ
+    interface: Interface = Interface()
+    reflect_pad: str = 'mirror'  # or 'slices', for compilers without MirrorPad
+    opset: int = 13  # of ONNX
+    fit_squares: bool = False  # the plan makes squared differences fit float16, too
+    soc_version: str = 'Ascend910A'  # in ATC's command line
+    precision_mode: Optional[str] = None  # of ATC; None: the one in which the file is right

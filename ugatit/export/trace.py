@@ -13,6 +13,7 @@ import tensorflow as tf
 from ugatit.data.convert import to_float
 from ugatit.export import graph as graphs
 from ugatit.export.naming import official_names, renamed
+from ugatit.export.runner import Tensor
 from ugatit.export.settings import Interface
 from ugatit.export.upsampling import with_resize
 from ugatit.nn.architecture import GENERATOR_OF_DIRECTION
@@ -21,18 +22,6 @@ from ugatit.nn.generator import Generator
 from ugatit.ranges.kinds import INPUT, kind_of
 
 INPUT_OF_DIRECTION: Dict[str, str] = {'a2b': 'test_domain_A', 'b2a': 'test_domain_B'}  # as in the official test graph
-
-
-@dataclasses.dataclass(frozen=True)
-class Tensor:
-    """One input or output of an exported file."""
-
-    name: str  # without ':0'
-    dtype: str  # 'float32' or 'uint8'
-    shape: Tuple[Any, ...]  # None where it is free
-
-    def spec(self) -> tf.TensorSpec:
-        return tf.TensorSpec(self.shape, self.dtype, self.name)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +39,11 @@ class Traced:
     def operators(self) -> Dict[str, int]:
         """Operator type -> how often it occurs, constants and the input aside."""
         return graphs.operators(self.graph_def)
+
+
+def spec(tensor: Tensor) -> tf.TensorSpec:
+    """What TensorFlow traces with."""
+    return tf.TensorSpec(tensor.shape, tensor.dtype, tensor.name)
 
 
 def trace(generator: Generator, direction: str, interface: Interface) -> Traced:
@@ -74,7 +68,7 @@ def trace(generator: Generator, direction: str, interface: Interface) -> Traced:
         return outputs
 
     with tf.device('/CPU:0'):
-        concrete = tf.function(run, autograph=False).get_concrete_function(source.spec())
+        concrete = tf.function(run, autograph=False).get_concrete_function(spec(source))
     return _frozen(concrete, source, tapped, f'{scope}/')
 
 
@@ -88,10 +82,18 @@ def _frozen(concrete: Any, source: Tensor, tapped: Dict[str, str], scope: str) -
     tapped = {**_casts_of(definition, tapped), **tapped}
     definition = graphs.fold_constants(definition, _weights(concrete))
     definition = with_resize(graphs.bypass(definition, ends.values()), list(ends.values()))
+    definition = graphs.share_constants(definition, tapped)
     fixed = {entry: source.name, **{node: key for key, node in ends.items()}}
     definition = renamed(definition, official_names(definition, tapped, fixed, scope))
-    outputs = tuple(Tensor(key, returned[key].dtype.name, tuple(returned[key].shape.as_list())) for key in order)
-    return Traced(graphs.portable(definition), source, outputs)
+    return Traced(graphs.portable(definition), source, tuple(_output(key, returned[key], source) for key in order))
+
+
+def _output(name: str, value: tf.Tensor, source: Tensor) -> Tensor:
+    """Its shape follows from the input's, also where TensorFlow's inference gives up."""
+    batch, height, width, channels = source.shape
+    if name.endswith('Squeeze'):
+        return Tensor(name, value.dtype.name, (batch, *(side and side // 4 for side in (height, width))))
+    return Tensor(name, value.dtype.name, (batch, height, width, channels))
 
 
 def _casts_of(definition: Any, tapped: Dict[str, str]) -> Dict[str, str]:

@@ -1,0 +1,74 @@
+"""`--format=frozen_graph`: one `.pb` with everything in it, for ATC and for any TensorFlow from 1.15 on.
+
+Input `test_domain_A` (a2b) or `test_domain_B`, output `generator_B/Tanh` or `generator_A/Tanh`, as the official test
+graph has them.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any, List
+
+import numpy as np
+import tensorflow as tf
+
+from ugatit.errors import UserError
+from ugatit.export.runner import Runner, Tensor
+from ugatit.export.trace import Traced
+
+LARGEST = 2**31 - 1  # bytes that a protobuf message may have
+
+
+def write(traced: Traced, path: pathlib.Path) -> None:
+    """Writes the serialised GraphDef."""
+    size = traced.graph_def.ByteSize()
+    if size > LARGEST:
+        raise UserError(f'A frozen graph may have 2 GB, but this one would have {size / 1e9:.1f} GB; use'
+                        ' --format=saved_model, or --precision=float16.')  # fmt: skip
+    path.write_bytes(traced.graph_def.SerializeToString())
+
+
+def read(path: pathlib.Path) -> Any:
+    """The GraphDef in a file; UserError where it is none."""
+    definition = tf.compat.v1.GraphDef()
+    try:
+        definition.ParseFromString(path.read_bytes())
+    except Exception as error:  # protobuf's own type differs between its implementations
+        raise UserError(f'{path} should be a frozen graph, but it cannot be read ({error}); export it again.') from None
+    return definition
+
+
+def open_file(path: pathlib.Path) -> Runner:
+    """The graph in TensorFlow, on the CPU."""
+    return graph_runner(read(path), str(path))
+
+
+def graph_runner(definition: Any, name: str) -> Runner:
+    """A GraphDef as a function."""
+    inputs = [node for node in definition.node if node.op == 'Placeholder']
+    if len(inputs) != 1:
+        raise UserError(f'{name} should have one input, but it has {len(inputs)}; export it with export.py.')
+    entry, outputs = inputs[0], output_nodes(definition)
+    if not outputs:
+        raise UserError(f'{name} has no generator_B/Tanh or generator_A/Tanh; export it with export.py.')
+    with tf.device('/CPU:0'):
+        wrapped = tf.compat.v1.wrap_function(lambda: tf.import_graph_def(definition, name=''), [])
+        function = wrapped.prune(f'{entry.name}:0', [f'{output}:0' for output in outputs])
+
+    def run(pictures: np.ndarray) -> List[np.ndarray]:
+        with tf.device('/CPU:0'):
+            return [value.numpy() for value in function(tf.constant(pictures))]
+
+    dims = [dim.size if dim.size >= 0 else None for dim in entry.attr['shape'].shape.dim]
+    kind = tf.as_dtype(entry.attr['dtype'].type).name
+    return Runner(Tensor(entry.name, kind, tuple(dims)), run, f'TensorFlow {tf.__version__} on CPU')
+
+
+def output_nodes(definition: Any) -> List[str]:
+    """The picture and the heat map where there is one, by their official names.
+
+    With uint8 pictures `generator_B/Tanh` is inside, and `generator_B/pixels` comes out.
+    """
+    names = [node.name for node in definition.node]
+    by_kind = {kind: [name for name in names if name.endswith(f'/{kind}')] for kind in ('pixels', 'Tanh', 'Squeeze')}
+    return (by_kind['pixels'] or by_kind['Tanh'])[:1] + by_kind['Squeeze'][:1]
