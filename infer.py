@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pathlib
 import sys
-from typing import Any
+from typing import Any, List
 
 from ugatit.cli.flags import CommandFlags
 from ugatit.cli.main import run
@@ -24,8 +23,8 @@ FLAGS = CommandFlags(
 )
 FLAGS.group('Model')
 FLAGS.path(
-    'checkpoint', None, 'folder, a folder above it, prefix or .index file; without it checkpoints/demo if that is'
-    ' there, else seeded random weights',
+    'checkpoint', None, 'folder, a folder above it, prefix or .index file; without it the demo model, which knows'
+    ' drawn faces alone',
 )  # fmt: skip
 FLAGS.choice('direction', 'a2b', ('a2b', 'b2a'), 'a2b: photograph to anime (generator_B), b2a: back (generator_A)')
 FLAGS.whole_number(
@@ -35,8 +34,8 @@ FLAGS.whole_number(
 FLAGS.choice('device', 'auto', ('auto', 'cpu', 'gpu', 'npu'), 'where to compute; auto: the GPU where there is one')
 FLAGS.group('Pictures')
 FLAGS.many(
-    'input', 'pictures, folders or patterns, also without --input=; may be repeated; without any an embedded portrait',
-    value='PHOTO|DIR|GLOB',
+    'input', 'pictures, folders or patterns, also without --input=; may be repeated; without any the pictures of the'
+    ' demo model, or with a --checkpoint an embedded portrait', value='PHOTO|DIR|GLOB',
 )  # fmt: skip
 FLAGS.boolean('recursive', False, 'also look into the subfolders of folders')
 FLAGS.choice(
@@ -105,7 +104,7 @@ def main(options: Any) -> int:
         max_pixels=options.max_pixels,
         thumbnails=options.html,
     )
-    found = find_inputs(options.input, options.recursive)
+    found = find_inputs(_sources(options), options.recursive)
     assignment = assign_outputs(found.inputs, options.output, options.direction, settings)
     if options.json is not None:
         require_report_path(options.json, assignment)
@@ -117,7 +116,6 @@ def main(options: Any) -> int:
 
     choice = choose_model(
         options.checkpoint,
-        default=pathlib.Path(__file__).resolve().parent / 'checkpoints' / 'demo',
         direction=options.direction,
         precision=options.precision,
         overflow=options.overflow,
@@ -127,6 +125,15 @@ def main(options: Any) -> int:
     )
     judge = None if targets is None else _judge(options, targets)
     return infer(choice, found, assignment, settings, options.ranges, options.json, Progress, judge)
+
+
+def _sources(options: Any) -> List[str]:
+    """What to look for pictures in; nothing: the embedded portrait."""
+    if options.input or options.checkpoint:
+        return options.input
+    from ugatit.checkpoints.demo import demo_pictures
+
+    return [str(demo_pictures(options.direction))]
 
 
 def _targets(options: Any, assignment: Any) -> Any:

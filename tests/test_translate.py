@@ -35,7 +35,7 @@ def test_native_float16_is_used_where_the_device_has_it_and_overflows_as_asked(
     monkeypatch: pytest.MonkeyPatch, precision: str, native: bool, overflow: str
 ) -> None:
     _open(monkeypatch, native)
-    translate = module.load(precision=precision, overflow=overflow, image_size=SIZE)
+    translate = module.load_untrained(precision=precision, overflow=overflow, image_size=SIZE)
     wanted = native and overflow == 'ieee'  # no GPU saturates, so that is emulated everywhere
     assert (translate.policy.name, translate.policy.overflow) == (precision, overflow)
     assert translate.policy.native is wanted
@@ -44,5 +44,5 @@ def test_native_float16_is_used_where_the_device_has_it_and_overflows_as_asked(
 
 def test_float32_stays_float32_on_such_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     _open(monkeypatch, native=True)
-    tensors = _tensors(module.load(image_size=SIZE))
+    tensors = _tensors(module.load_untrained(image_size=SIZE))
     assert {tensor.dtype for tensor in tensors.values()} == {tf.float32}

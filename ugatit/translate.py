@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, Union
 
@@ -9,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from ugatit.checkpoints.architecture import architecture_of
+from ugatit.checkpoints.demo import demo_checkpoint
 from ugatit.checkpoints.folding import folded_exponents
 from ugatit.checkpoints.load import check_variables, checkpoint_factory
 from ugatit.checkpoints.location import PathLike
@@ -31,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 CALIBRATION_PICTURES = 16  # batch statistics of so many pictures; all of them are in memory together
 Source = Union['_Seeded', '_Stored']
-EMBEDDED = Architecture(image_size=128, ch=16, light=True)  # of the seeded stand-in for a checkpoint
+UNTRAINED = Architecture(image_size=128, ch=16, light=True)  # of a network without a checkpoint
 
 
 class Translation(NamedTuple):
@@ -155,7 +157,8 @@ def load(
     """Loads one generator.
 
     Args:
-        path: a checkpoint: directory, parent of one, prefix or `.index` file; None for seeded initial weights.
+        path: a checkpoint: directory, parent of one, prefix or `.index` file; None for the demo model that comes with
+            the project.
         direction: 'a2b' (generator_B, selfie to anime) or 'b2a' (generator_A).
         precision: float32, mixed_float16, float16, float16_operands or mixed_bfloat16.
         overflow: 'ieee' (inf, NaN) or 'saturate' (the Ascend 910's).
@@ -170,7 +173,29 @@ def load(
     """
 
     def source(scope: str) -> Source:
-        return _Seeded(seed, image_size) if path is None else _Stored(path, scope, image_size, seed)
+        return _Stored(demo_checkpoint() if path is None else path, scope, image_size, seed)
+
+    return _load(source, direction, make_policy(precision, overflow), load_variants(variants), ranges, device)
+
+
+def load_untrained(
+    direction: str = 'a2b',
+    precision: str = 'float32',
+    overflow: str = 'ieee',
+    ranges: Optional[RangePlan] = None,
+    variants: Union[str, Mapping[str, Any], Variants] = 'default',
+    device: str = 'auto',
+    image_size: int = UNTRAINED.image_size,
+    seed: int = 0,
+) -> Translator:
+    """A small light generator with initial weights: no picture worth seeing, but every operation; otherwise as `load`.
+
+    Raises:
+        UserError: as `load`.
+    """
+
+    def source(scope: str) -> Source:
+        return _Seeded(seed, image_size)
 
     return _load(source, direction, make_policy(precision, overflow), load_variants(variants), ranges, device)
 
@@ -214,9 +239,8 @@ def _load(
 class _Seeded:
     """Initial weights in place of a checkpoint."""
 
-    def __init__(self, seed: int, image_size: Optional[int]) -> None:
-        size = EMBEDDED.image_size if image_size is None else image_size
-        self.architecture = Architecture(image_size=size, ch=EMBEDDED.ch, light=EMBEDDED.light)
+    def __init__(self, seed: int, image_size: int) -> None:
+        self.architecture = dataclasses.replace(UNTRAINED, image_size=image_size)
         self._factory = seeded(seed)
 
     def factory(self, scope: str, wanted: Mapping[str, Any], official: Mapping[str, Any]) -> VariableFactory:

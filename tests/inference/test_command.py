@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import infer
+from ugatit.checkpoints.demo import demo_pictures
 from ugatit.cli.main import run
 from ugatit.data.decode import decode_file
 
@@ -123,9 +124,17 @@ def test_variants_are_shown_and_calibrated(command, tmp_path: pathlib.Path, phot
 
 def test_without_anything_named(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
-    assert _infer('--image_size=8') == 0
-    assert _names(tmp_path / 'results') == ['portrait_a2b.png']
-    assert 'the weights are seeded random numbers' in capsys.readouterr().err
+    assert _infer('--device=cpu') == 0
+    assert _names(tmp_path / 'results') == [f'{path.stem}_a2b.png' for path in sorted(demo_pictures('a2b').iterdir())]
+    stderr = capsys.readouterr().err
+    assert 'this is the demo model' in stderr and '64x64 pixels' in stderr
+    assert _infer('--device=cpu', '--direction=b2a', '--output=back') == 0
+    assert _names(tmp_path / 'back') == [f'{path.stem}_b2a.png' for path in sorted(demo_pictures('b2a').iterdir())]
+
+
+def test_a_checkpoint_without_pictures_gets_the_portrait(command, tmp_path: pathlib.Path) -> None:
+    assert _infer(*command) == 0
+    assert _names(tmp_path / 'out') == ['portrait_a2b.png']
 
 
 def test_help_opens_with_two_examples_and_shows_only_our_flags(

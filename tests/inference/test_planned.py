@@ -22,8 +22,15 @@ LOUD = 'generator_B/conv_1/conv2d/kernel'
 
 
 def choose(checkpoint: Optional[pathlib.Path], **changes) -> ModelChoice:
-    arguments = {'direction': 'a2b', 'precision': 'float32', 'overflow': 'ieee', 'variants': 'default',
-                 'device': 'cpu', 'image_size': None, 'default': pathlib.Path('nowhere'), **changes}  # fmt: skip
+    arguments = {
+        'direction': 'a2b',
+        'precision': 'float32',
+        'overflow': 'ieee',
+        'variants': 'default',
+        'device': 'cpu',
+        'image_size': None,
+        **changes,
+    }
     return choose_model(None if checkpoint is None else str(checkpoint), **arguments)
 
 

@@ -16,6 +16,7 @@ from ugatit.nn.build import Build
 from ugatit.nn.generator import Generator
 from ugatit.nn.rules import Variants
 from ugatit.ranges import RangeProfile, measure, plan_network
+from ugatit.translate import load_untrained
 
 SCOPE = 'generator_B'
 UP = f'{SCOPE}/up_conv_0/conv2d/Conv2D'
@@ -134,27 +135,27 @@ def test_one_picture_is_not_enough_to_tell(network):
 
 
 def test_planning_a_model_that_has_a_plan_gives_the_whole_plan(tmp_path):
-    translate = ugatit.load(device='cpu', image_size=32)
+    translate = load_untrained(device='cpu', image_size=32)
     images = support.pictures(2)
     first = ugatit.RangePlan({SCOPE: {'up_conv_0': 5}})
-    planned = ugatit.load(device='cpu', image_size=32, ranges=first)
+    planned = load_untrained(device='cpu', image_size=32, ranges=first)
     again = ugatit.plan_ranges(planned, ugatit.profile_ranges(planned, images))
     assert again.nonzero(SCOPE)['up_conv_0'] >= 5
     wanted = translate.generator(tf.constant(images)).image
-    loaded = ugatit.load(device='cpu', image_size=32, ranges=again)
+    loaded = load_untrained(device='cpu', image_size=32, ranges=again)
     assert np.array_equal(loaded.generator(tf.constant(images)).image, wanted)
 
 
 @pytest.mark.parametrize('ranges', ['auto', 'plan.json', {'generator_B': {}}, 3])
 def test_ranges_that_are_no_plan(ranges):
     with pytest.raises(ugatit.UserError, match='RangePlan or None'):
-        ugatit.load(device='cpu', ranges=ranges)
+        load_untrained(device='cpu', ranges=ranges)
 
 
 def test_a_profile_that_is_none(network):
-    translate = ugatit.load(device='cpu', image_size=32)
+    translate = load_untrained(device='cpu', image_size=32)
     with pytest.raises(ugatit.UserError, match='profile_ranges is expected, but int'):
         ugatit.plan_ranges(translate, 3)
-    other = ugatit.load(device='cpu', image_size=32, direction='b2a')
+    other = load_untrained(device='cpu', image_size=32, direction='b2a')
     with pytest.raises(ugatit.UserError, match='generator_A is expected, but one of generator_B'):
         ugatit.plan_ranges(other, ugatit.profile_ranges(translate, support.pictures(1)))

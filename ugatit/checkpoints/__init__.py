@@ -7,7 +7,8 @@
     save_checkpoint(folder, 'UGATIT', step, tensors, metadata, keep=3)                  # writer.py
 
 `naming.py` knows what the official code calls its variables, slots, folders and files; `slimming.py` copies generators
-alone; `python -m ugatit.checkpoints PATH` prints what a checkpoint holds.
+alone; `demo.py` finds the weights that come with the project; `python -m ugatit.checkpoints PATH` prints what a
+checkpoint holds.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ _MODULES: Dict[str, str] = {
     'fold_ranges': 'folding',
     'fold_exponents': 'folding',
     'folded_exponents': 'folding',
+    'demo_checkpoint': 'demo',
+    'demo_pictures': 'demo',
 }
 
 __all__ = list(_MODULES)

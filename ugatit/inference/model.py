@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import logging
 import os
-import pathlib
 from typing import Any, Dict, Optional, Sequence
 
+from ugatit.checkpoints.demo import demo_checkpoint
 from ugatit.checkpoints.location import Location, locate
 from ugatit.inference.inputs import Input, sample
 from ugatit.inference.settings import Settings
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 class ModelChoice:
     """What `ugatit.load` is asked for; the parts that cost nothing are checked when it is made."""
 
-    location: Optional[Location]  # None: seeded initial weights
+    location: Location
     direction: str
     precision: str
     overflow: str
@@ -51,8 +51,8 @@ class ModelChoice:
         """For the report, and in one line for the log."""
         architecture, network = translate.architecture, GENERATOR_OF_DIRECTION[self.direction]
         return {
-            'checkpoint': None if self.location is None else os.fspath(self.location.prefix),
-            'step': None if self.location is None else self.location.step,
+            'checkpoint': os.fspath(self.location.prefix),
+            'step': self.location.step,
             'direction': self.direction,
             'network': network,
             'kind': 'light' if architecture.light else 'full',
@@ -69,7 +69,6 @@ class ModelChoice:
 
 def choose_model(
     checkpoint: Optional[str],
-    default: pathlib.Path,
     direction: str,
     precision: str,
     overflow: str,
@@ -77,11 +76,10 @@ def choose_model(
     device: str,
     image_size: Optional[int],
 ) -> ModelChoice:
-    """Finds the checkpoint and reads the variants; says plainly where there are no trained weights.
+    """Finds the checkpoint and reads the variants; says so where it is the demo model.
 
     Args:
-        checkpoint: as the user gave it; None for `default` where that exists, else seeded initial weights.
-        default: the folder of the weights that come with the project.
+        checkpoint: as the user gave it; None for the demo model.
 
     Raises:
         UserError: no such checkpoint, size or variants.
@@ -89,12 +87,9 @@ def choose_model(
     if image_size is not None:
         Architecture(image_size=image_size)
     chosen = load_variants(variants)
-    if checkpoint is None and not default.is_dir():
-        _log.warning('no --checkpoint: the weights are seeded random numbers, so results show that everything works and'
-                     ' not what a trained network draws')  # fmt: skip
-        location = None
-    else:
-        location = locate(default if checkpoint is None else checkpoint)
+    if checkpoint is None:
+        _log.info('no --checkpoint: this is the demo model, which knows drawn faces of 64 x 64 pixels and nothing else')
+    location = locate(demo_checkpoint() if checkpoint is None else checkpoint)
     return ModelChoice(location, direction, precision, overflow, chosen, device, image_size)
 
 
@@ -107,7 +102,7 @@ def model_line(described: Dict[str, Any]) -> str:
         described['kind'],
         f'ch {described["ch"]}',
         f'{size}x{size} pixels',
-        'seeded weights' if described['checkpoint'] is None else f'step {"unknown" if step is None else step}',
+        f'step {"unknown" if step is None else step}',
         f'{described["precision"]}{overflow}{" with a plan" if described["planned"] else ""}',
         *([] if described['variants'] == 'default' else [f'variants {described["variants"]}']),
         described['device'],
