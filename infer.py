@@ -7,6 +7,7 @@ from typing import Any, List
 
 from ugatit.cli.flags import CommandFlags
 from ugatit.cli.main import run
+from ugatit.cli.npu_flags import npu_flags, npu_settings
 from ugatit.cli.progress import Progress
 from ugatit.cli.tensorflow import import_tensorflow
 from ugatit.errors import UserError
@@ -26,6 +27,8 @@ FLAGS.path(
     'checkpoint', None, 'folder, a folder above it, prefix or .index file; without it the demo model, which knows'
     ' drawn faces alone',
 )  # fmt: skip
+FLAGS.path('model', None, 'an exported file (.onnx, .tflite, .pb, folder of a SavedModel) in place of a checkpoint;'
+           ' it runs in its own runtime on the CPU', value='FILE')  # fmt: skip
 FLAGS.choice('direction', 'a2b', ('a2b', 'b2a'), 'a2b: photograph to anime (generator_B), b2a: back (generator_A)')
 FLAGS.whole_number(
     'image_size', None, "side of the network's square, a multiple of 4; light models only, full ones are tied to"
@@ -86,6 +89,7 @@ FLAGS.path(
 FLAGS.text(
     'variants', 'default', 'changes to layers: a preset under configs/variants, or a .py file', value='NAME|FILE'
 )
+npu_flags(FLAGS)
 
 
 def main(options: Any) -> int:
@@ -104,12 +108,15 @@ def main(options: Any) -> int:
         max_pixels=options.max_pixels,
         thumbnails=options.html,
     )
+    _settle_model(options)
     found = find_inputs(_sources(options), options.recursive)
     assignment = assign_outputs(found.inputs, options.output, options.direction, settings)
     if options.json is not None:
         require_report_path(options.json, assignment)
     targets = _targets(options, assignment)
     import_tensorflow()
+    if options.model is not None:
+        return _exported(options, found, assignment, settings, None if targets is None else _judge(options, targets))
 
     from ugatit.inference.command import infer
     from ugatit.inference.model import choose_model
@@ -122,6 +129,7 @@ def main(options: Any) -> int:
         variants=options.variants,
         device=options.device,
         image_size=options.image_size,
+        npu=npu_settings(options),
     )
     judge = None if targets is None else _judge(options, targets)
     return infer(choice, found, assignment, settings, options.ranges, options.json, Progress, judge)
@@ -129,7 +137,7 @@ def main(options: Any) -> int:
 
 def _sources(options: Any) -> List[str]:
     """What to look for pictures in; nothing: the embedded portrait."""
-    if options.input or options.checkpoint:
+    if options.input or options.checkpoint or options.model:
         return options.input
     from ugatit.checkpoints.demo import demo_pictures
 
@@ -161,6 +169,31 @@ def _judge(options: Any, targets: Any) -> Any:
         options.kid_seed,
         Progress,
     )
+
+
+def _settle_model(options: Any) -> None:
+    """With --model the file decides the direction, and its arithmetic is in it."""
+    if options.model is None:
+        return
+    from ugatit.export.sidecar import stored_direction
+
+    for name in ('checkpoint', 'device', 'precision', 'overflow', 'ranges', 'variants'):
+        if FLAGS.given(name):
+            raise UserError(f'--{name} does not go with --model, whose file has weights and arithmetic in it; leave it'
+                            ' out, or export the model again.')  # fmt: skip
+    options.direction = stored_direction(options.model, options.direction if FLAGS.given('direction') else None)
+
+
+def _exported(options: Any, found: Any, assignment: Any, settings: Any, judge: Any) -> int:
+    """An exported file in place of a checkpoint."""
+    from ugatit.export.exported import ExportedModel
+    from ugatit.inference.command import translate_all
+
+    translate = ExportedModel(options.model, options.image_size)
+    if settings.heatmap:
+        translate.require_heatmap()
+    return translate_all(translate, translate.describe(), translate.line(), found, assignment, settings,
+                         options.json, Progress, judge)  # fmt: skip
 
 
 if __name__ == '__main__':

@@ -66,9 +66,7 @@ def statistics_nodes(traced: Traced, generator: Generator) -> Iterable[str]:
 
 def onnx_lines(path: pathlib.Path, traced: Traced, precision: str, statistics: str) -> Written:
     """trtexec and onnxruntime, for an ONNX file."""
-    words = ['trtexec', f'--onnx={path.name}', f'--saveEngine={path.stem}.plan', '--inputIOFormats=fp32:chw']
-    if traced.input.dtype == 'uint8':
-        words.pop()
+    words = ['trtexec', f'--onnx={path.name}', f'--saveEngine={path.stem}.plan']
     if None in traced.input.shape:
         words += [f'--{bound}Shapes={traced.input.name}:{_sides(traced.input, "x", batch)}'
                   for bound, batch in (('min', 1), ('opt', 1), ('max', 4))]  # fmt: skip
@@ -78,8 +76,9 @@ def onnx_lines(path: pathlib.Path, traced: Traced, precision: str, statistics: s
         words.append('--fp16')
     else:
         words.append('--noTF32')  # --fp16 would square in half: export with --precision=float16, or prescaled
-    runtime = ['python', 'infer.py', f'--model={path.name}', '--input=PHOTO', '--output=results']
-    return Written([_line(words), _line(runtime)], {f'{path.name}.commands.txt': f'{_line(words)}\n{_line(runtime)}\n'})
+    runtime = _line(['python', 'infer.py', f'--model={path.name}', '--input=PHOTO', '--output=results'])
+    text = f'{_line(words)}  # not run where the file was made\n{runtime}  # onnxruntime, as it was checked\n'
+    return Written([_line(words)], {f'{path.name}.commands.txt': text})
 
 
 def _sides(tensor: Tensor, separator: str, batch: Optional[int] = None) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pathlib
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional
 
 import numpy as np
 
+from ugatit.data.convert import PathLike
 from ugatit.data.names import printable
 from ugatit.errors import UserError
 from ugatit.export.check import as_image, as_input
@@ -24,8 +25,9 @@ class ExportedModel:
 
     plan = None  # its exponents are in the weights
 
-    def __init__(self, path: pathlib.Path, image_size: Optional[int] = None) -> None:
-        self.path, self.format = path, format_of(path).name
+    def __init__(self, path: PathLike, image_size: Optional[int] = None) -> None:
+        self.path = path = pathlib.Path(path)
+        self.format = format_of(path).name
         self.facts = read_json(path) or {}
         self._runner = open_exported(path)
         self.direction = self.facts.get('direction') or _DIRECTION_OF_INPUT.get(self._runner.input.name, 'a2b')
@@ -81,13 +83,3 @@ class ExportedModel:
         parts = [printable(self.path), f'{GENERATOR_OF_DIRECTION[self.direction]} ({self.direction})',
                  f'{self.image_size}x{self.image_size} pixels', self.facts.get('precision'), self.runtime]  # fmt: skip
         return 'model: ' + ', '.join(part for part in parts if part)
-
-
-def direction_of(path: pathlib.Path, given: Optional[str]) -> Tuple[str, bool]:
-    """(direction, whether it is sure) from the JSON beside the file, before any runtime is imported."""
-    format_of(path)
-    stored = (read_json(path) or {}).get('direction')
-    if stored is not None and given not in (None, stored):
-        raise UserError(f'{printable(path)} translates {stored}, but --direction={given} arrived; leave it out, or give'
-                        ' the file of the other direction.')  # fmt: skip
-    return stored or given or 'a2b', stored is not None

@@ -9,8 +9,11 @@ from typing import Any, Dict, NamedTuple, Optional
 
 import numpy as np
 
+from ugatit.data.convert import PathLike
+from ugatit.data.names import printable
 from ugatit.data.reports import plain
 from ugatit.errors import UserError
+from ugatit.export.formats import format_of
 
 KEY, VALUE, VERSION = 'ugatit', 'export', 1
 
@@ -98,3 +101,18 @@ def read_golden(path: pathlib.Path) -> Golden:
         raise UserError(
             f'{file} should hold pictures to check {path.name} with, but it cannot be read: {error}.'
         ) from None
+
+
+def stored_direction(path: PathLike, given: Optional[str]) -> str:
+    """The file's direction by its JSON, else the given one, else a2b; before any runtime is imported.
+
+    Raises:
+        UserError: no exported file, or one of the other direction.
+    """
+    path = pathlib.Path(path)
+    format_of(path)
+    stored = (read_json(path) or {}).get('direction')
+    if stored is not None and given not in (None, stored):
+        raise UserError(f'{printable(path)} translates {stored}, but --direction={given} arrived; leave it out, or give'
+                        ' the file of the other direction.')  # fmt: skip
+    return stored or given or 'a2b'

@@ -44,10 +44,25 @@ def infer(
     translate = load_planned(choice, ranges, plan, [source for source, _ in assignment.files], settings)
     model = choice.describe(translate)
     log_variants(choice.variants, translate.architecture, model['network'])
-    _log.info('%s', model_line(model))
+    return translate_all(translate, model, model_line(model), found, assignment, settings, json_path, progress, judge)
+
+
+def translate_all(
+    translate: Any,  # a Translator, or what is called like one: an exported file
+    model: Dict[str, Any],  # for the report
+    line: str,  # the model in one line, for the log and the gallery
+    found: Found,
+    assignment: Assignment,
+    settings: Settings,
+    json_path: Optional[str] = None,
+    progress: ProgressBar = Silent,
+    judge: Optional[Judge] = None,
+) -> int:
+    """`infer` with a model that is there already."""
+    _log.info('%s', line)
     for note in assignment.notes:
         _log.info('%s', note)
-    gallery = Gallery(assignment.folder, choice.direction, model_line(model)) if settings.thumbnails else None
+    gallery = Gallery(assignment.folder, model['direction'], line) if settings.thumbnails else None
     show = gallery.add if gallery else lambda shown: None
     outcomes, timing = translate_pictures(translate, assignment.files, settings, show, progress)
     code = _exit_code(outcomes)

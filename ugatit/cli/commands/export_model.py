@@ -49,6 +49,7 @@ def main(options: Any) -> int:
     print(f'{options.format}: {printable(output)}, {made.size / 1e6:.1f} MB, {settings.precision}, '
           f'{_ranges_text(made.facts["exponents"])}')  # fmt: skip
     print(f'checked: {made.check.text()}')
+    print(f'run it: python infer.py --model={printable(output)} --input=PHOTO')
     for line in made.lines:
         print(f'not run here: {line}')
     model_flags.write_json(options.json, {**made.facts, 'operators': made.operators})
@@ -163,8 +164,9 @@ def _warn(translate: Any, settings: Any, pictures: _Pictures) -> None:
     profile = profile_ranges(translate, pictures.images[:_CHECKED])
     first = profile.first_overflow(make_policy(settings.precision))
     if first is not None:
-        print(f'warning: {first.name} reaches {first.amax:.6g}, which float16 cannot hold: pictures will be wrong'
-              ' where halves are computed, whatever the check here says; --ranges=auto cures it', file=sys.stderr)  # fmt: skip
+        print(f'warning: {first.name} reaches {first.amax:.6g}, which float16 cannot hold: pictures will be wrong where'
+              ' halves are computed, whatever the check here says; --ranges=auto cures it',
+              file=sys.stderr)  # fmt: skip
 
 
 def _ranges_text(exponents: Dict[str, int]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import sys
+from importlib.util import find_spec
 from typing import Any
 
 from ugatit.cli.commands import model_flags
@@ -16,7 +17,8 @@ def main(options: Any) -> int:
     from ugatit.export.formats import format_of
 
     path = pathlib.Path(options.verify)
-    if format_of(path).name in ('saved_model', 'frozen_graph'):
+    kind = format_of(path).name
+    if kind in ('saved_model', 'frozen_graph') or (kind == 'tflite' and find_spec('ai_edge_litert') is None):
         from ugatit.cli.tensorflow import import_tensorflow
 
         import_tensorflow()
