@@ -2,12 +2,13 @@
 
 import sys
 
-from ugatit.cli.commands import compare, device, dump, overflow, ranges, stress
+from ugatit.cli.commands import compare, device, dump, overflow, ranges, stress, strip
 from ugatit.cli.main import run_command
 
 COMMANDS = {
     'ranges': ranges.COMMAND,
     'stress': stress.COMMAND,
+    'strip': strip.COMMAND,
     'device': device.COMMAND,
     'dump': dump.COMMAND,
     'overflow': overflow.COMMAND,

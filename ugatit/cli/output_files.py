@@ -116,6 +116,12 @@ def _svg(head: bytes) -> bool:
     return head.startswith(b'<svg') and SVG_MARK.encode() in head
 
 
+def _png(head: bytes) -> bool:
+    from ugatit.inference.mark import KEY, VALUE
+
+    return head.startswith(b'\x89PNG\r\n\x1a\n') and f'tEXt{KEY}\0{VALUE}'.encode() in head
+
+
 def _csv(head: bytes) -> bool:
     from ugatit.dumps.table import HEADER
 
@@ -134,15 +140,25 @@ KINDS: Dict[str, str] = {
     'json': 'a report',
     'html': 'a page',
     'svg': 'a plot',
+    'png': 'a picture',
     'csv': 'a sheet',
     'plan': 'a range plan',
     'journal': 'an interrupted comparison',
 }
-_ENDINGS = {'json': '.json', 'html': '.html', 'svg': '.svg', 'csv': '.csv', 'plan': '.json', 'journal': '.partial'}
+_ENDINGS = {
+    'json': '.json',
+    'html': '.html',
+    'svg': '.svg',
+    'png': '.png',
+    'csv': '.csv',
+    'plan': '.json',
+    'journal': '.partial',
+}
 _MARKS: Dict[str, Callable[[bytes], bool]] = {
     'json': _json,
     'html': _html,
     'svg': _svg,
+    'png': _png,
     'csv': _csv,
     'plan': _plan,
     'journal': _journal,
