@@ -1,6 +1,6 @@
 """What translating a folder costs beside the network: memory over time, pictures per second, share of pure compute.
 
-    python -m benchmarks.bench_folder --workdir=DIR                          # 500 pictures, the embedded light model
+    python -m benchmarks.bench_folder --workdir=DIR                          # 500 pictures, an untrained light model
     python -m benchmarks.bench_folder --workdir=DIR --checkpoint=CKPT --pictures=100 --batch_size=4
 
 Makes a folder of JPEG files of different sizes, translates it as `infer.py` does, and times the network alone on as
@@ -44,10 +44,13 @@ def _measure(options: argparse.Namespace, folder: pathlib.Path) -> Dict[str, Any
     from ugatit.inference.outputs import assign_outputs
     from ugatit.inference.run import translate_pictures
     from ugatit.inference.settings import Settings
-    from ugatit.translate import load
+    from ugatit.translate import UNTRAINED, load, load_untrained
 
     settings = Settings(batch_size=options.batch_size, heatmap=options.everything, thumbnails=options.everything)
-    translate = load(options.checkpoint, image_size=options.image_size, device='cpu')
+    if options.checkpoint is None:  # 128 pixels: the demo model's 64 would be nearly all overhead
+        translate = load_untrained(image_size=options.image_size or UNTRAINED.image_size, device='cpu')
+    else:
+        translate = load(options.checkpoint, image_size=options.image_size, device='cpu')
     inputs = find_inputs([str(folder / 'in')]).inputs
     ready = sample(inputs, translate.image_size, settings, options.batch_size)
     translate(ready)  # tracing is not what is measured
@@ -112,7 +115,7 @@ def _marks(count: int) -> List[int]:
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--workdir', default=None, help='where the pictures go; some 100 kB each (default: temporary)')
-    parser.add_argument('--checkpoint', default=None, help='default: the embedded seeded light model')
+    parser.add_argument('--checkpoint', default=None, help='default: a light model with initial weights, ch 16')
     parser.add_argument('--image_size', type=int, default=None, help='of a light model')
     parser.add_argument('--pictures', type=int, default=500)
     parser.add_argument('--side', type=int, default=600, help='pixels of the input pictures, about')
