@@ -19,6 +19,7 @@ from tests import figures  # noqa: E402
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = REPOSITORY.parent / 'shared' / 'golden'
+_MOST_WORKERS = 4  # each takes 1 to 2 GB
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +41,21 @@ def golden() -> pathlib.Path:
     if not GOLDEN.is_dir():
         pytest.skip(f'the reference outputs are not here: no folder {os.path.join("..", "shared", "golden")}')
     return GOLDEN
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Folders of tests run on all cores, single files in this process; `-n` decides otherwise, `-n0` for one process.
+
+    Not `-n auto` in pyproject.toml, which would fail without pytest-xdist, and make one small test wait for workers.
+    """
+    option = config.option
+    asked = getattr(option, 'numprocesses', 0) is not None  # also where pytest-xdist is missing
+    alone = option.collectonly or option.usepdb or option.capture == 'no'
+    if asked or alone or hasattr(config, 'workerinput') or not all(pathlib.Path(arg).is_dir() for arg in config.args):
+        return
+    option.numprocesses = min(os.cpu_count() or 1, _MOST_WORKERS)
+    option.dist = 'worksteal'  # the few long tests are spread, whichever worker they began with
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
