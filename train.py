@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import re
 import sys
@@ -15,6 +16,7 @@ from ugatit.cli.flags import CommandFlags
 from ugatit.cli.help_text import Entry
 from ugatit.cli.hints import did_you_mean, nearest, sentence
 from ugatit.cli.main import run
+from ugatit.cli.npu_flags import npu_flags, npu_settings
 from ugatit.cli.pace import Pace
 from ugatit.cli.progress import Progress
 from ugatit.cli.tensorflow import import_tensorflow
@@ -128,6 +130,12 @@ FLAGS.path(
     'init_from', None, 'start a new run from the weights of this checkpoint; the optimiser starts anew', value='CKPT'
 )
 FLAGS.choice('device', 'auto', ('auto', 'cpu', 'gpu', 'npu'), 'where to compute; auto: the GPU where there is one')
+FLAGS.whole_number(
+    'devices', 1, 'so many GPUs share each batch; with --device=cpu, parts of the CPU. Several machines: one process on'
+    ' each, with TF_CONFIG set (docs/training.md)', at_least=1, at_most=64,
+)  # fmt: skip
+FLAGS.boolean('xla', False, 'compile the training step with XLA: starts slower, may run faster on a GPU')
+npu_flags(FLAGS)
 
 
 def main(options: Any) -> int:
@@ -138,7 +146,7 @@ def main(options: Any) -> int:
                             + (f'{_choices()}.' if name == 'config' else 'write --workdir=runs/NAME.'))  # fmt: skip
     import_tensorflow()
 
-    from ugatit.runners import open_runner
+    from ugatit.runners import Sharing, open_runner, read_worker
     from ugatit.training.run import train
     from ugatit.training.settings import Settings
 
@@ -148,7 +156,13 @@ def main(options: Any) -> int:
         settings,
         options.dataset,
         options.workdir,
-        open_runner(options.device),
+        open_runner(
+            options.device,
+            settings.numerics.policy,
+            settings.model.load_variants(),
+            npu_settings(options, folder=str(pathlib.Path(options.workdir) / 'npu')),
+            Sharing(options.devices, options.xla, read_worker(os.environ)),
+        ),
         init_from=options.init_from,
         progress=lambda paths: Progress(paths, 'pictures'),
         make_pace=Pace,

@@ -214,8 +214,8 @@ class _Live(MixedPrecision):
         return found
 
 
-def _twenty_steps(precision: FullPrecision, gan_type: str, steps: int) -> Any:
-    training = make(precision, gan_type)
+def _twenty_steps(precision: FullPrecision, steps: int) -> Any:
+    training = make(precision)
     step = TrainingStep(training)
     losses = [{name: float(value) for name, value in step(k, make_images(k)).items()} for k in range(steps)]
     return snapshot(training), losses
@@ -224,13 +224,13 @@ def _twenty_steps(precision: FullPrecision, gan_type: str, steps: int) -> Any:
 @pytest.mark.slow
 def test_float32_with_live_ranges_is_float32_bit_for_bit() -> None:
     """20 compiled steps: weights, slots, powers, `u` and losses, with exponents that change at every step."""
-    expected, losses = _twenty_steps(FullPrecision(), 'wgan-gp', 20)
+    expected, losses = _twenty_steps(FullPrecision(), 20)
     settings = {'following': Following(4, 14.0)}
     live = _Live(make_policy('float32'), TINY, **settings)
-    found, live_losses = _twenty_steps(live, 'wgan-gp', 20)
+    found, live_losses = _twenty_steps(live, 20)
     assert differing(expected, found) == []
     assert [{name: row[name] for name in expected_row} for row, expected_row in zip(live_losses, losses)] == losses
     assert max(max(follower.by_group.values()) for follower in live.followers.values()) > 5
     control = _Live(make_policy('float32'), TINY, **settings)
     control.thirds = True
-    assert len(differing(expected, _twenty_steps(control, 'wgan-gp', 2)[0])) > len(expected) // 2
+    assert len(differing(expected, _twenty_steps(control, 2)[0])) > len(expected) // 2

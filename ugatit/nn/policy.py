@@ -51,6 +51,11 @@ class Policy:
         return round_both_ways(x, fmt, self.overflow, tf.convert_to_tensor(self.alarm))
 
     @property
+    def emulated(self) -> bool:
+        """Whether rounding is done by operations of ours, so that they can look at what they round."""
+        return not self.native
+
+    @property
     def has_float16(self) -> bool:
         """Whether anything is stored in float16, so that range matters."""
         return FLOAT16 in (self.operand_format, self.result_format, self.vector_format)

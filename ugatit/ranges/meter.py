@@ -12,7 +12,6 @@ from ugatit.nn.call import Membership
 from ugatit.nn.policy import Policy
 from ugatit.nn.scaling import FoldRule
 from ugatit.numerics import FLOAT16
-from ugatit.ranges.fold import permitted_groups
 from ugatit.ranges.kinds import INPUT, OPERAND, RESULT, SQUARE, VECTOR, kind_of
 
 DID_NOT_RUN = -1.0  # in place of an amax
@@ -57,7 +56,8 @@ def make_meter(registry: Registry, scope: str, policy: Policy) -> Meter:
     Inputs of convolutions are measured before they are rounded, so they tell of element-wise results in front too,
     wherever those are wider than float16. Squares count where they are stored in float16.
     """
-    permitted = permitted_groups(registry)
+    # Where some layers of a group refuse exponents it stays as it is: training must go on with any variant.
+    permitted = {group for group, members in registry.members.items() if all(member.permits for member in members)}
     groups = tuple(group for group in registry.members if group in permitted)
     operands = tuple(
         rule

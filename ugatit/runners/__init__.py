@@ -23,6 +23,7 @@ The plain Device answers for one replica without a status; a subclass of Runner 
 
 from __future__ import annotations
 
+import functools
 import logging
 from typing import Callable, Dict, Optional, Tuple
 
@@ -33,9 +34,11 @@ from ugatit.runners.cpu import open_cpu
 from ugatit.runners.gpu import gpus, open_gpu
 from ugatit.runners.npu import open_npu
 from ugatit.runners.npu_settings import NpuSettings
+from ugatit.runners.replicas import UNSHARED, Sharing
 from ugatit.runners.runner import Runner
+from ugatit.runners.workers import read_worker
 
-__all__ = ['NAMES', 'NpuSettings', 'Runner', 'open_runner']
+__all__ = ['NAMES', 'NpuSettings', 'Runner', 'Sharing', 'open_runner', 'read_worker']
 
 NAMES: Tuple[str, ...] = ('auto', 'cpu', 'gpu', 'npu')
 """What `--device` accepts."""
@@ -48,13 +51,15 @@ def open_runner(
     policy: Policy = FLOAT32_POLICY,
     variants: Variants = DEFAULT_VARIANTS,
     npu: Optional[NpuSettings] = None,
+    sharing: Sharing = UNSHARED,
 ) -> Runner:
     """The named device, ready to use, and logged; UserError where this machine does not have it.
 
     An NPU must know before it is opened how precise it shall be and which statistics are float32: policy and variants.
-    `npu` are its further settings, an error with any other device.
+    `npu` are its further settings, an error with any other device. `sharing`: several CPUs or GPUs, for training; NPUs
+    find out about each other by themselves.
     """
-    openers = {**_openers(), 'npu': lambda: open_npu(policy, variants, npu)}
+    openers = {**_openers(sharing), 'npu': lambda: open_npu(policy, variants, npu)}
     if name not in openers:
         raise UserError(f'the device must be one of {", ".join(NAMES)}, but {name!r} arrived.')
     if npu is not None and npu.flags and name != 'npu':
@@ -65,10 +70,11 @@ def open_runner(
     return runner
 
 
-def _open_auto() -> Runner:
+def _open_auto(sharing: Sharing) -> Runner:
     """The GPU where there is one, else the CPU; never the NPU, which nobody gets by accident."""
-    return open_gpu() if gpus() else open_cpu()
+    return open_gpu(sharing) if gpus() else open_cpu(sharing)
 
 
-def _openers() -> Dict[str, Callable[[], Runner]]:
-    return {'auto': _open_auto, 'cpu': open_cpu, 'gpu': open_gpu}
+def _openers(sharing: Sharing) -> Dict[str, Callable[[], Runner]]:
+    openers = {'auto': _open_auto, 'cpu': open_cpu, 'gpu': open_gpu}
+    return {name: functools.partial(opener, sharing) for name, opener in openers.items()}

@@ -1,4 +1,4 @@
-"""One GPU, with memory taken as needed rather than all at once."""
+"""GPUs, with memory taken as needed rather than all at once. Nothing here has run on a GPU."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import List
 import tensorflow as tf
 
 from ugatit.errors import UserError
+from ugatit.runners.replicas import UNSHARED, Sharing, shared
 from ugatit.runners.runner import Runner
 
 _log = logging.getLogger(__name__)
@@ -19,17 +20,23 @@ def gpus() -> List[tf.config.PhysicalDevice]:
     return tf.config.list_physical_devices('GPU')
 
 
-def open_gpu() -> Runner:
-    """The first GPU; UserError that says what TensorFlow saw instead and what to install."""
+def open_gpu(sharing: Sharing = UNSHARED) -> Runner:
+    """The first GPU, or as many as are asked for; UserError that says what TensorFlow saw instead and what to install.
+
+    Its own float16 is used: convolutions there accumulate in float32 and overflow to infinity.
+    """
     found = gpus()
     if not found:
         raise UserError(f'--device=gpu needs a GPU that TensorFlow can use, but {_seen()}; {_advice()}.')
+    if sharing.devices > len(found):
+        raise UserError(f'--devices={sharing.devices} GPUs are wanted, but TensorFlow sees {len(found)}; use as many.')
     for gpu in found:
         _grow(gpu)
     details = tf.config.experimental.get_device_details(found[0])
-    more = f' (1 of {len(found)} is used)' if len(found) > 1 else ''
+    more = f' ({sharing.devices} of {len(found)} are used)' if len(found) > 1 else ''
     name = details.get('device_name', 'unnamed')
-    return Runner('gpu', '/GPU:0', f'gpu, {name}{more}, TensorFlow {tf.__version__}', True)
+    description = f'gpu, {name}{more}, TensorFlow {tf.__version__}'
+    return shared(Runner('gpu', '/GPU:0', description, True, xla=sharing.xla), sharing, 'GPU')
 
 
 def _grow(gpu: tf.config.PhysicalDevice) -> None:

@@ -89,6 +89,10 @@ class DeviceRounded(Policy):
         del fmt
         return x
 
+    @property
+    def emulated(self) -> bool:
+        return False
+
 
 def device_policy(policy: Policy, saturates: bool) -> Policy:
     """The policy that networks are built with on an NPU."""

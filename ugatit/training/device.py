@@ -10,6 +10,7 @@ from typing import Any, Callable, ContextManager, List, Optional, Sequence
 
 import tensorflow as tf
 
+from ugatit.errors import UserError
 from ugatit.nn.build import Build
 
 
@@ -40,6 +41,10 @@ class Device:
         with."""
         del variables
 
+    def agree(self, stop: bool) -> bool:
+        """Whether to stop after this step, asked after every one: all processes get the same answer."""
+        return stop
+
     def explain(self, error: Exception) -> Optional[str]:
         """One sentence for the user where a step failed because of the devices (a worker is gone); None otherwise."""
         del error
@@ -68,6 +73,15 @@ class Device:
         """
         del after
         return None
+
+
+def check_batch(batch_size: int, replicas: int) -> None:
+    """UserError where a batch cannot be shared evenly."""
+    if batch_size % replicas:
+        raise UserError(
+            f'--config.training.batch_size is the whole batch and must be a multiple of the {replicas} devices that'
+            f' share it, but {batch_size} arrived; use {replicas * max(1, round(batch_size / replicas))}.'
+        )
 
 
 def largest(device: Device, values: Sequence[tf.Tensor]) -> List[tf.Tensor]:

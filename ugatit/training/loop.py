@@ -79,13 +79,17 @@ class Loop:
         try:
             for step, batch in steps:
                 self._one_step(step, *batch)
-                stopping = bool(request)  # looked at once: a signal between saving and leaving must not be lost
+                # Looked at once: a signal between saving and leaving must not be lost.
+                stopping = self._training.device.agree(bool(request))
                 self._after_step(total, stopping)
                 if stopping:
                     break
-        except (UserError, OSError, tf.errors.OpError):
+        except (UserError, OSError, tf.errors.OpError) as error:
             self._rescue()
-            raise
+            told = self._training.device.explain(error)
+            if told is None:
+                raise
+            raise UserError(told) from error
         finally:
             steps.close()
 
@@ -121,6 +125,9 @@ class Loop:
     def _save(self) -> None:
         """The run's state under the official names, and ours; what was saved before stays where this fails."""
         before, self._whole = self._whole, False  # a failed save is not tried again
+        if not self._training.device.chief:
+            self.saved, self._whole = self.done, before
+            return
         save_checkpoint(
             self._start.folder,
             model_name(self._settings.model.light),

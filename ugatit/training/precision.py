@@ -91,7 +91,7 @@ class MixedPrecision(FullPrecision):
         loss_scale: float = START,
         growth_steps: int = GROWTH_STEPS,
     ) -> None:
-        emulated = policy.has_float16 and not policy.native
+        emulated = policy.has_float16 and policy.emulated
         self.alarm = tf.Variable(0.0, trainable=False, name='alarm') if emulated else None
         super().__init__(dataclasses.replace(policy, alarm=self.alarm))
         self.saturates = policy.overflow == 'saturate' and policy.has_float16 and not emulated

@@ -77,6 +77,20 @@ class Records:
                 part.close()
 
 
+class NoRecords:
+    """What a worker writes that is not the chief: nothing."""
+
+    def losses(self, step: int, rate: float, losses: Mapping[str, float], details: Any = None) -> None: ...
+
+    def strips(self, step: int, strips: Tuple[Strip, ...], rho: Dict[str, np.ndarray]) -> None: ...
+
+    def plots(self) -> None: ...
+
+    def flush(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
 def write_settings(workdir: pathlib.Path, settings: Mapping[str, Any], variants: List[str]) -> None:
     """The resolved config and the resolved table of variants."""
     write_file(workdir / CONFIG, (json.dumps(settings, indent=1) + '\n').encode())

@@ -8,7 +8,7 @@ import logging
 import os
 import pathlib
 import shutil
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -21,10 +21,12 @@ from ugatit.nn.blueprint import check_variants
 from ugatit.nn.presets import variants_mapping
 from ugatit.nn.table import variants_table
 from ugatit.training import loop as loops
+from ugatit.training.device import check_batch
 from ugatit.training.memory import Estimate, check_memory, estimate_memory, free_memory
-from ugatit.training.records import Records, write_settings
+from ugatit.training.records import NoRecords, Records, write_settings
 from ugatit.training.settings import DataSettings, Settings
 from ugatit.training.start import Start, find_start, make_training, report_changes
+from ugatit.training.state import official_state
 from ugatit.training.stop import StopRequest, stop_on_signals
 
 _log = logging.getLogger(__name__)
@@ -51,6 +53,7 @@ def train(
         to stop; what it had done is saved where that is possible.
     """
     settings.check()
+    check_batch(settings.training.batch_size, device.replicas)
     folders = _folders(settings.data, dataset)
     place = pathlib.Path(workdir).expanduser()
     start = find_start(settings, place, folders.name, init_from)
@@ -63,11 +66,12 @@ def train(
     architecture, variants = settings.model.architecture, settings.model.load_variants()
     estimate = estimate_memory(architecture, settings.training.batch_size, variants)
     check_memory(estimate, free_memory(device.name), device.name)
-    with _locked(place):
-        _check_disk(place, estimate)
+    with _locked(place) if device.chief else contextlib.nullcontext():
         table = variants_table(check_variants(architecture, variants)).splitlines()
         _log.info('%s', '\n'.join([f'variants {variants.name}:', *table]))
-        write_settings(place, settings.to_json(), table)
+        if device.chief:
+            _check_disk(place, estimate)
+            write_settings(place, settings.to_json(), table)
         with device.scope():
             return _train(settings, folders, start, place, table, progress, make_pace, device)
 
@@ -86,11 +90,15 @@ def _train(
     _report_data(start, fingerprints)
     metadata = _metadata(settings, folders, fingerprints, table)
     training = make_training(settings, start, device)
+    device.broadcast(list(official_state(training).values()))
     total = settings.training.schedule.steps
     _log.info('step %d of %d, %s', start.steps_done, total,
               'continued' if start.resumed else 'a new run')  # fmt: skip
-    records = Records(workdir, start.steps_done, training.precision.columns)
-    loop = loops.Loop(settings, start, training, pictures, records, metadata, make_pace(start.steps_done, total))
+    records, pace = NoRecords(), _silent
+    if device.chief:
+        records = Records(workdir, start.steps_done, training.precision.columns)
+        pace = make_pace(start.steps_done, total)
+    loop = loops.Loop(settings, start, training, pictures, records, metadata, pace)
     try:
         with stop_on_signals() as request:
             loop.run(request)
@@ -98,6 +106,10 @@ def _train(
         records.close()
     _say_end(loop, total, request, workdir)
     return request.exit_code if loop.done < total else 0
+
+
+def _silent(done: int, losses: Mapping[str, float]) -> None:
+    """Of several workers one shows the progress."""
 
 
 def _say_end(loop: loops.Loop, total: int, request: StopRequest, workdir: pathlib.Path) -> None:

@@ -10,11 +10,13 @@ from ugatit.data.dataset import Loading
 from ugatit.data.decode import DEFAULT_MAX_PIXELS
 from ugatit.errors import UserError
 from ugatit.nn.architecture import Architecture
+from ugatit.nn.build import Build
 from ugatit.nn.policy import Policy, make_policy
 from ugatit.nn.presets import load_variants
 from ugatit.nn.rules import Variants
 from ugatit.ranges.follow import Following
 from ugatit.ranges.plan import MOST_HEADROOM
+from ugatit.training.device import Device
 from ugatit.training.losses import GAN_LOSSES
 from ugatit.training.objective import Objective
 from ugatit.training.precision import FullPrecision, MixedPrecision
@@ -173,9 +175,10 @@ class NumericsSettings:
     def policy(self) -> Policy:
         return make_policy(self.precision, self.overflow)
 
-    def make_precision(self, architecture: Architecture, variants: Variants, native: bool) -> FullPrecision:
-        """What the numbers mean for updates. `native`: the device's own float16 may be used."""
-        policy = make_policy(self.precision, self.overflow, native)
+    def make_precision(self, architecture: Architecture, variants: Variants, device: Device) -> FullPrecision:
+        """What the numbers mean for updates on this device, which may have a float16 of its own."""
+        policy = make_policy(self.precision, self.overflow, getattr(device, 'native_float16', False))
+        policy = device.adapt(Build(policy)).policy
         live = self.ranges == 'live' or (self.ranges == 'auto' and policy.has_float16)
         if not live and not policy.has_float16:
             return FullPrecision(policy)

@@ -142,15 +142,14 @@ def make_training(settings: Settings, start: Start, device: Device = PLAIN_DEVIC
     """Networks, optimisers, objective and precision with the values that the run begins with; call it inside
     `device.scope()`."""
     training, variants = settings.training, settings.model.load_variants()
-    native = getattr(device, 'native_float16', False)
-    precision = settings.numerics.make_precision(settings.model.architecture, variants, native)
+    precision = settings.numerics.make_precision(settings.model.architecture, variants, device)
     fresh = seeded(training.seed)
     source = start.resumed or start.weights
     stored = fresh if source is None else checkpoint_factory(source, fallback=fresh)
     slots = checkpoint_factory(start.resumed) if start.resumed else fresh
     networks = build_networks(
         settings.model.architecture,
-        lambda scope: Build(precision.policy, precision.scaling(scope), variants, stored),
+        lambda scope: device.adapt(Build(precision.policy, precision.scaling(scope), variants, stored)),
     )
     if start.resumed:
         precision.restore(own_state(start.resumed))
