@@ -37,6 +37,9 @@ def profile_ranges(
         batch_size: pictures per run; more need more memory.
         progress: wraps the list of batches and hands them on, to show how far the job is.
     """
+    if translate.rounds:
+        raise UserError('A range profile needs float32, but this device rounds; profile the model with device cpu, and'
+                        ' load it here with the plan.')  # fmt: skip
     if len(images) == 0:
         raise UserError('A range profile needs at least one picture, but none arrived; 16 or more are advisable.')
     images = np.asarray(images, np.float32)

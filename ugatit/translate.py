@@ -18,7 +18,7 @@ from ugatit.checkpoints.reader import CheckpointReader
 from ugatit.errors import UserError
 from ugatit.nn.architecture import GENERATOR_OF_DIRECTION, Architecture
 from ugatit.nn.blueprint import blueprint, check_variants
-from ugatit.nn.build import Build
+from ugatit.nn.build import Build, Registry
 from ugatit.nn.call import Call
 from ugatit.nn.generator import Generator
 from ugatit.nn.policy import FLOAT32_POLICY, Policy, make_policy
@@ -27,7 +27,7 @@ from ugatit.nn.rules import Variants
 from ugatit.nn.scaling import UNPLANNED, Folded
 from ugatit.nn.variables import VariableFactory, seeded
 from ugatit.ranges import RangePlan, check_permission, folding_factory
-from ugatit.runners import open_runner
+from ugatit.runners import NpuSettings, open_runner
 
 _log = logging.getLogger(__name__)
 
@@ -54,10 +54,14 @@ class Translator:
         device: str,
         plan: Optional[RangePlan] = None,
         uncalibrated: Tuple[str, ...] = (),
+        static: bool = False,
+        rounds: bool = False,
     ) -> None:
+        """static: every batch size is compiled on its own; rounds: float32 operators are not float32 on this device."""
         self.generator, self.direction, self.device, self.plan = generator, direction, device, plan
         self._uncalibrated = uncalibrated  # layers whose running statistics no checkpoint gave
-        self._programs: Dict[Tuple[int, int], Any] = {}
+        self._static, self.rounds = static, rounds
+        self._programs: Dict[Tuple[Optional[int], int, int], Any] = {}
 
     @property
     def architecture(self) -> Architecture:
@@ -92,12 +96,17 @@ class Translator:
             )
             self.calibrate(images)
         with tf.device(self.device):
-            found = self._program(images.shape[1:3])(tf.constant(images))
+            found = self._program(images.shape)(tf.constant(images))
         logits = None if found.cam_logits is None else found.cam_logits.numpy()
         return Translation(found.image.numpy(), logits, found.heatmap.numpy())
 
     def calibrate(self, images: np.ndarray) -> None:
         """Measures the running statistics that the checkpoint lacks (batch norms of a variant), in float32."""
+        if self.rounds:
+            raise UserError(
+                'The checkpoint lacks running statistics, and this device cannot measure them in float32; translate a'
+                ' picture with --device=cpu, or use variants without batch norms.'
+            )
         images = self._checked(images)[:CALIBRATION_PICTURES]
         with tf.device(self.device):
             self.twin(FLOAT32_POLICY)(tf.constant(images), Call(batch_momentum=0.0))
@@ -108,13 +117,16 @@ class Translator:
         """The same variables, exponents and variants under another policy; nothing is copied."""
         build = self.generator.build
         variables = self.generator.named_variables
-        shared = Build(policy, build.scaling, build.variants, lambda name, *_: variables[name], build.pad_mode)
+        shared = dataclasses.replace(
+            build, policy=policy, factory=lambda name, *_: variables[name], registry=Registry()
+        )  # fmt: skip
         return Generator(self.architecture, self.generator.scope, shared)
 
-    def _program(self, size: Tuple[int, int]) -> Any:
+    def _program(self, shape: Tuple[int, ...]) -> Any:
+        size = (shape[0] if self._static else None, *shape[1:3])
         if size not in self._programs:
             function = tf.function(self.generator)
-            self._programs[size] = function.get_concrete_function(tf.TensorSpec([None, *size, 3], tf.float32))
+            self._programs[size] = function.get_concrete_function(tf.TensorSpec([*size, 3], tf.float32))
         return self._programs[size]
 
     def _checked(self, images: Union[np.ndarray, tf.Tensor]) -> np.ndarray:
@@ -153,6 +165,7 @@ def load(
     device: str = 'auto',
     image_size: Optional[int] = None,
     seed: int = 0,
+    npu: Optional[NpuSettings] = None,
 ) -> Translator:
     """Loads one generator.
 
@@ -167,6 +180,7 @@ def load(
         device: auto, cpu, gpu or npu.
         image_size: of a light model, where the default or the checkpoint's JSON is not what is wanted.
         seed: of whatever the checkpoint does not hold.
+        npu: dumps and further options of an NPU, with device='npu' only.
 
     Raises:
         UserError: anything that does not fit, before big tensors are read.
@@ -175,7 +189,7 @@ def load(
     def source(scope: str) -> Source:
         return _Stored(demo_checkpoint() if path is None else path, scope, image_size, seed)
 
-    return _load(source, direction, make_policy(precision, overflow), load_variants(variants), ranges, device)
+    return _load(source, direction, make_policy(precision, overflow), load_variants(variants), ranges, device, npu)
 
 
 def load_untrained(
@@ -221,6 +235,7 @@ def _load(
     variants: Variants,
     ranges: Optional[RangePlan],
     device: str,
+    npu: Optional[NpuSettings] = None,
 ) -> Translator:
     if direction not in GENERATOR_OF_DIRECTION:
         raise UserError(f'direction must be one of {", ".join(GENERATOR_OF_DIRECTION)}, but {direction!r} arrived.')
@@ -228,12 +243,14 @@ def _load(
         raise UserError(f'ranges must be a RangePlan or None, but {ranges!r} arrived; make one with ugatit.plan_ranges,'
                         ' or read one with ugatit.RangePlan.load(path).')  # fmt: skip
     scope = GENERATOR_OF_DIRECTION[direction]
-    runner = open_runner(device)
+    runner = open_runner(device, policy, variants, npu)
     if runner.native_float16:
         policy = make_policy(policy.name, policy.overflow, native=True)
+    build = runner.adapt(Build(policy, variants=variants))
     with tf.device(runner.device):
-        generator, plan, uncalibrated = _build(source(scope), scope, policy, variants, ranges)
-    return Translator(generator, direction, runner.device, plan, uncalibrated)
+        generator, plan, uncalibrated = _build(source(scope), scope, build, ranges)
+    rounds = runner.name == 'npu' and policy.name != 'float32'
+    return Translator(generator, direction, runner.device, plan, uncalibrated, runner.static_shapes, rounds)
 
 
 class _Seeded:
@@ -291,9 +308,9 @@ class _Unaware(_Stored):
 
 
 def _build(
-    source: Source, scope: str, policy: Policy, variants: Variants, ranges: Optional[RangePlan]
+    source: Source, scope: str, build: Build, ranges: Optional[RangePlan]
 ) -> Tuple[Generator, Optional[RangePlan], Tuple[str, ...]]:
-    architecture = source.architecture
+    architecture, variants = source.architecture, build.variants
     if variants.name != 'default':
         check_variants(architecture, variants)
     registry = blueprint(architecture, scope, variants)
@@ -306,6 +323,6 @@ def _build(
     if added:
         factory = folding_factory(factory, registry, added)
     planned = ranges is not None or bool(before)
-    build = Build(policy, Folded(total) if planned else UNPLANNED, variants, factory)
+    build = dataclasses.replace(build, scaling=Folded(total) if planned else UNPLANNED, factory=factory)
     missing = tuple(layer for layer in registry.running if not source.holds(f'{layer}/moving_mean'))
     return Generator(architecture, scope, build), ranges, missing

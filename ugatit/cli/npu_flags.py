@@ -27,7 +27,7 @@ def npu_flags(flags: CommandFlags) -> None:
                  ' same: mirror is an operator that a 910 runs on its slow AI CPU')  # fmt: skip
 
 
-def settings(options: Any, folder: Optional[str] = None) -> Any:
+def npu_settings(options: Any, folder: Optional[str] = None) -> Any:
     """The NpuSettings that a command line means; `folder` for files that the NPU's compiler reads."""
     from ugatit.runners import NpuSettings
 

@@ -17,6 +17,7 @@ from ugatit.nn.presets import load_variants
 from ugatit.nn.rules import Variants
 from ugatit.nn.table import Table, variants_table
 from ugatit.ranges import RangePlan
+from ugatit.runners import NpuSettings
 from ugatit.translate import CALIBRATION_PICTURES, Translator, load
 
 _log = logging.getLogger(__name__)
@@ -33,6 +34,11 @@ class ModelChoice:
     variants: Variants
     device: str
     image_size: Optional[int]
+    npu: Optional[NpuSettings] = None
+
+    def on_cpu(self) -> ModelChoice:
+        """The same model where it can be measured: an NPU rounds even what is float32 to everyone else."""
+        return dataclasses.replace(self, device='cpu', npu=None)
 
     def load(self, ranges: Optional[RangePlan] = None) -> Translator:
         """The model, with a plan folded in."""
@@ -45,6 +51,7 @@ class ModelChoice:
             variants=self.variants,
             device=self.device,
             image_size=self.image_size,
+            npu=self.npu,
         )
 
     def describe(self, translate: Translator) -> Dict[str, Any]:
@@ -63,7 +70,7 @@ class ModelChoice:
             'planned': translate.plan is not None,
             'variants': self.variants.name,
             'variants_table': resolved_variants(self.variants, architecture, network),
-            'device': translate.device,
+            'device': translate.device or self.device,
         }
 
 
@@ -75,6 +82,7 @@ def choose_model(
     variants: str,
     device: str,
     image_size: Optional[int],
+    npu: Optional[NpuSettings] = None,
 ) -> ModelChoice:
     """Finds the checkpoint and reads the variants; says so where it is the demo model.
 
@@ -90,7 +98,7 @@ def choose_model(
     if checkpoint is None:
         _log.info('no --checkpoint: this is the demo model, which knows drawn faces of 64 x 64 pixels and nothing else')
     location = locate(demo_checkpoint() if checkpoint is None else checkpoint)
-    return ModelChoice(location, direction, precision, overflow, chosen, device, image_size)
+    return ModelChoice(location, direction, precision, overflow, chosen, device, image_size, npu)
 
 
 def model_line(described: Dict[str, Any]) -> str:

@@ -37,12 +37,21 @@ def load_planned(
     elif plan is not None:
         scaled = _scaled(plan, next(iter(plan)))
         _log.info('ranges: %s; %s', ranges, scaled)
-    with _said_once(ranges == 'auto'):
+    on_npu = choice.device == 'npu'
+    if on_npu and plan is None:  # looked at while it can be: see ModelChoice.on_cpu
+        _warn_of_overflow(_on_cpu(choice), inputs, settings)
+    with _said_once(ranges == 'auto' and not on_npu):
         translate = choice.load(plan)
     calibrate(translate, inputs, settings)
-    if plan is None:
+    if plan is None and not on_npu:
         _warn_of_overflow(translate, inputs, settings)
     return translate
+
+
+def _on_cpu(choice: ModelChoice) -> Translator:
+    """To measure on; the NPU's own log comes later and is worth reading."""
+    with _said_once(True):
+        return choice.on_cpu().load()
 
 
 def _warn_of_overflow(translate: Translator, inputs: Sequence[Input], settings: Settings) -> None:
@@ -74,7 +83,7 @@ def _said_once(again: bool) -> Iterator[None]:
 
 def _measured(choice: ModelChoice, inputs: Sequence[Input], settings: Settings) -> Optional[RangePlan]:
     """Loads the model without a plan, profiles it, and lets it go again: a full one has 1.1 GB."""
-    translate = choice.load()
+    translate = _on_cpu(choice) if choice.device == 'npu' else choice.load()
     calibrate(translate, inputs, settings)
     pictures = sample(inputs, translate.image_size, settings, AUTO_PICTURES)
     if not len(pictures):

@@ -38,7 +38,12 @@ class NpuSettings:
     @property
     def flags(self) -> List[str]:
         """Those that were given, for the sentence that they belong to --device=npu."""
-        given = {'--dump': self.dump, '--detect_overflow': self.detect_overflow, '--npu_option': self.options}
+        given = {
+            '--dump': self.dump,
+            '--detect_overflow': self.detect_overflow,
+            '--npu_option': self.options,
+            '--reflect_pad': self.reflect_pad != 'slices',
+        }
         return [flag for flag, value in given.items() if value]
 
 

@@ -68,7 +68,7 @@ def _arithmetic(options: Any) -> Tuple[str, Any]:
     if options.emulate:
         known = EMULATED[options.emulate]
         return f'emulated: {options.emulate}, {known.summary}', known.arithmetic()
-    runner = open_runner(options.device, make_policy(options.precision), npu=npu_flags.settings(options))
+    runner = open_runner(options.device, make_policy(options.precision), npu=npu_flags.npu_settings(options))
     return runner.description, Arithmetic(runner)
 
 
