@@ -25,6 +25,7 @@ ORDER = (
     'diagnosis',
     'inference',
     'evaluation',
+    'ablation',  # judges by evaluation; its drop-in row needs checkpoints and translate only, not export
     'dumps',
     'export',
     'cli',

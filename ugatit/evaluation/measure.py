@@ -97,7 +97,7 @@ def judge(
 
 
 def judge_arrays(
-    results: np.ndarray, targets: np.ndarray, extractor: Extractor, judging: Judging, features: Any = None
+    results: np.ndarray, targets: Optional[np.ndarray], extractor: Extractor, judging: Judging, features: Any = None
 ) -> Tuple[Kid, Fid]:
     """The same for results [N, H, W, 3] in [-1, 1]; `features`: the targets' if they are known, from `extract`."""
     x = extract(extractor, (to_uint8(result) for result in results))
