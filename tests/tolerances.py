@@ -172,8 +172,8 @@ X_HAT_FLOAT32_MEAN = 1e-3
 # Antialiasing averages stripes to within one level of 255; picking misses by more.
 STRIPE_LEVELS = 1.0
 
-# dB against float32 of pictures in saturating float16: what overflowed (measured: 13 to 21), and what a plan makes of it
-# (measured: 52 to 75, depending on how few bits the values need).
+# dB against float32 of pictures in saturating float16: what overflowed (measured: 13 to 21), and what a plan makes of
+# it (measured: 52 to 75, depending on how few bits the values need).
 WRONG_PICTURE_DECIBELS = 25.0
 RIGHT_PICTURE_DECIBELS = 45.0
 # The demo model's stored translations, in levels of 255: another order of additions crosses a rounding edge.

@@ -79,14 +79,9 @@ def test_without_a_checkpoint_the_demo_model_is_made_to_overflow(tmp_path: pathl
     ],
 )
 def test_mistakes(words: List[str], said: str, checkpoint, pictures, tmp_path: pathlib.Path, capsys) -> None:
-    (tmp_path / 'mine.png').write_bytes(b'\x89PNG mine')
-    places = {
-        'OUT': tmp_path / 'out.png',
-        'MINE': tmp_path / 'mine.png',
-        'CHECKPOINT': checkpoint,
-        'PICTURES': pictures,
-    }
+    mine, out = tmp_path / 'mine.png', tmp_path / 'out.png'
     mine.write_bytes(b'\x89PNG mine')
+    places = {'OUT': out, 'MINE': mine, 'CHECKPOINT': checkpoint, 'PICTURES': pictures}
     for name, place in places.items():
         words = [word.replace(name, str(place)) for word in words]
     assert _run('strip', *words) == 2
