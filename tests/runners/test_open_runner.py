@@ -9,7 +9,8 @@ import pytest
 tf = pytest.importorskip('tensorflow')
 
 from ugatit.errors import UserError  # noqa: E402
-from ugatit.runners import NAMES, gpu, npu, open_runner  # noqa: E402
+from ugatit.nn.build import Build  # noqa: E402
+from ugatit.runners import NAMES, Sharing, gpu, npu, open_runner  # noqa: E402
 from ugatit.training.device import Device  # noqa: E402
 
 
@@ -79,3 +80,33 @@ def test_npu_never_imports_the_adapter_into_a_tensorflow_it_does_not_know(monkey
 def test_an_unknown_device_is_refused_with_the_legal_ones() -> None:
     with pytest.raises(UserError, match=', '.join(NAMES)):
         open_runner('tpu')
+
+
+@pytest.fixture
+def two_gpus(monkeypatch: pytest.MonkeyPatch) -> list:
+    """A machine with two; the list is filled with those whose memory grows."""
+    grown: list = []
+    monkeypatch.setattr(gpu, 'gpus', lambda: ['first', 'second'])
+    monkeypatch.setattr(tf.config.experimental, 'set_memory_growth', lambda device, on: grown.append((device, on)))
+    monkeypatch.setattr(tf.config.experimental, 'get_device_details', lambda device: {'device_name': 'H1'})
+    return grown
+
+
+def test_a_gpu_takes_memory_as_it_needs_it_and_uses_its_own_float16(two_gpus: list) -> None:
+    runner = open_runner('gpu')
+    assert two_gpus == [('first', True), ('second', True)]
+    assert runner.native_float16 and runner.device == '/GPU:0' and runner.replicas == 1
+    assert 'H1 (1 of 2 are used)' in runner.description
+
+
+def test_more_gpus_than_there_are(two_gpus: list) -> None:
+    with pytest.raises(UserError, match='--devices=3 GPUs are wanted, but TensorFlow sees 2; use as many'):
+        open_runner('gpu', sharing=Sharing(devices=3))
+
+
+def test_xla_compiles_and_pads_by_slices(two_gpus: list) -> None:
+    runner = open_runner('gpu', sharing=Sharing(xla=True))
+    assert runner.adapt(Build()).pad_mode == 'slices' and open_runner('gpu').adapt(Build()).pad_mode == 'mirror'
+    compiled = runner.compile(lambda x: tf.nn.relu(x) + 1.0)
+    assert compiled(tf.constant([-1.0, 2.0])).numpy().tolist() == [1.0, 3.0]
+    assert compiled.experimental_get_compiler_ir(tf.constant([-1.0, 2.0]))(stage='hlo').startswith('HloModule')

@@ -1,0 +1,103 @@
+"""Two devices, two processes: the weights of one device with the whole batch, and what happens when one is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+from typing import Dict, List, Sequence
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests import tolerances
+from ugatit.runners.replicas import ReplicatedRunner
+from ugatit.runners.workers import Worker
+
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
+STEPS = 5
+
+
+def _start(output: pathlib.Path, *words: str, worker: int = -1, ports: Sequence[int] = ()) -> subprocess.Popen:
+    environment = {**os.environ, 'PYTHONPATH': str(REPOSITORY)}
+    environment.pop('TF_CONFIG', None)
+    if worker >= 0:
+        addresses = [f'127.0.0.1:{port}' for port in ports]
+        task = {'type': 'worker', 'index': worker}
+        environment['TF_CONFIG'] = json.dumps({'cluster': {'worker': addresses}, 'task': task})
+    command = [sys.executable, '-m', 'tests.runners.replica_run', str(output), f'--steps={STEPS}', '--eager', *words]
+    pipes = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE}
+    return subprocess.Popen(command, cwd=REPOSITORY, env=environment, text=True, **pipes)
+
+
+def _end(process: subprocess.Popen) -> str:
+    told = process.communicate(timeout=900)[1]
+    assert process.returncode == 0, told
+    return told
+
+
+def _free_ports(count: int) -> List[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(('127.0.0.1', 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def _comparable(name: str) -> bool:
+    """Not the 22 biases in front of an instance norm: their true gradient is zero, and Adam moves them by noise."""
+    leaf = name.partition('/')[2]
+    in_front = leaf.endswith('conv2d/bias') and leaf.startswith(('conv/', 'conv_0/', 'conv_1/', 'resblock_'))
+    return not (name.startswith('generator_') and in_front)
+
+
+def _differences(left: pathlib.Path, right: pathlib.Path) -> Dict[str, float]:
+    with np.load(left) as ours, np.load(right) as theirs:
+        assert set(ours) == set(theirs)
+        weights = [name for name in ours if not name.endswith(('/Adam', '/Adam_1')) and 'loss' not in name]
+        return {name: float(np.max(np.abs(ours[name] - theirs[name]))) for name in weights if _comparable(name)}
+
+
+@pytest.mark.slow
+def test_one_device_two_devices_and_two_processes_train_alike(tmp_path: pathlib.Path) -> None:
+    """Five steps with the same two pictures: 2 on one device, 1 + 1 on two, 1 + 1 in two processes."""
+    paths = {name: tmp_path / f'{name}.npz' for name in ('one', 'two', 'first', 'second')}
+    ports = _free_ports(2)
+    _end(_start(paths['one']))
+    _end(_start(paths['two'], '--devices=2'))
+    for process in [_start(paths[name], worker=k, ports=ports) for k, name in enumerate(('first', 'second'))]:
+        _end(process)
+    for name in ('two', 'first', 'second'):
+        differences = _differences(paths['one'], paths[name])
+        assert len(differences) > 200
+        assert max(differences.values()) <= tolerances.REPLICAS, (name, max(differences, key=differences.get))
+    both = np.load(paths['first']), np.load(paths['second'])
+    assert all(np.array_equal(both[0][name], both[1][name]) for name in both[0])  # all, to the last bit
+
+
+@pytest.mark.slow
+def test_a_killed_worker_leaves_the_other_with_a_sentence(tmp_path: pathlib.Path) -> None:
+    ports = _free_ports(2)
+    survivor = _start(tmp_path / 'first.npz', worker=0, ports=ports)
+    killed = _start(tmp_path / 'second.npz', '--die=2', worker=1, ports=ports)
+    killed.communicate(timeout=900)
+    told = survivor.communicate(timeout=900)[1]
+    assert killed.returncode == -9 and survivor.returncode == 3
+    assert 'worker 0 of 2 lost the others: one of them has ended' in told and 'from its last checkpoint' in told
+
+
+def test_only_lost_workers_are_explained() -> None:
+    runner = ReplicatedRunner('cpu', '/CPU:0', '', False, worker=Worker(1, ('a:1', 'b:1')))
+    assert 'worker 1 of 2 lost the others' in runner.explain(tf.errors.UnavailableError(None, None, 'Socket closed'))
+    assert 'worker 1 of 2' in runner.explain(tf.errors.InternalError(None, None, 'Collective ops is aborted by: x'))
+    assert runner.explain(tf.errors.InvalidArgumentError(None, None, 'shapes')) is None
+    assert not runner.chief
+    alone = ReplicatedRunner('cpu', '/CPU:0', '', False)
+    assert alone.chief and alone.agree(True) and not alone.agree(False)
+    assert alone.explain(tf.errors.UnavailableError(None, None, 'x')) is None
