@@ -148,6 +148,7 @@ BAD = {
     'no checkpoint': (['--output=new'], r'--checkpoint is needed'),
     'no input': (['--output=new', '--checkpoint=model'], r'--input is needed'),
     'a taken folder': (['--output=in', '--checkpoint=model', '--input=in'], r'in holds something else; name another'),
+    'a file': (['--output=list.py', '--checkpoint=model', '--input=in'], r'must be a folder, but list.py is a file'),
     'no such list': (['--output=new', '--config=fast'], r"or a name in configs/ablation \(default.*'fast' is neither"),
     'an unknown row': (
         ['--output=new', '--checkpoint=model', '--input=in', '--only=planed'], r"'planed', which is no variant of the"),
@@ -168,3 +169,4 @@ def test_refused(place: pathlib.Path, case: str, monkeypatch: pytest.MonkeyPatch
     assert run(ablate.main, ablate.FLAGS, words) == 2
     stderr = capsys.readouterr().err
     assert re.search(sentence, stderr.rstrip().split('\n')[-1]) and 'Traceback' not in stderr
+    assert not (place / 'new').exists()

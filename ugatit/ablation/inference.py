@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import logging
 import os
 import pathlib
@@ -62,7 +63,8 @@ class Ablation:
             'variant': dataclasses.asdict(variant),
             'checkpoint': [os.fspath(self.source.checkpoint), index.st_size, index.st_mtime_ns],
             'direction': self.source.direction,
-            'pictures': [list(self.pictures.names), list(images.shape), float(np.abs(images).sum(dtype=np.float64))],
+            'device': self.source.device,
+            'pictures': [list(self.pictures.names), list(images.shape), hashlib.sha256(images.tobytes()).hexdigest()],
             'target': None if self.target is None else list(self.target.identity),
         }
 
@@ -82,7 +84,7 @@ def read_target(sources: Sequence[str], size: int, extractor: Extractor, judging
     """Real pictures of the target domain as features."""
     found = read_pictures(sources, size)
     features = extract(extractor, (to_uint8(image) for image in found.images))
-    identity = (extractor.name, dataclasses.astuple(judging), len(found.images), float(features.sum()))
+    identity = (extractor.name, dataclasses.astuple(judging), hashlib.sha256(found.images.tobytes()).hexdigest())
     return Target(features, extractor, judging, identity)
 
 

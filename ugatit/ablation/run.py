@@ -55,6 +55,7 @@ def run(
         choose_subset_size(len(pictures.images), len(judged.features), subset_size)
     ablation = Ablation(source, pictures, judged, store, models.Profiles(pictures.images))
     about = describe(ablation, size, target)
+    store.begin()
     bar = progress(variants, 'variants')
 
     def started(variant: Variant, left: int) -> None:

@@ -15,10 +15,11 @@ from typing import Any, Dict, Mapping, Optional
 
 import numpy as np
 
-from ugatit.data.convert import write_file
+from ugatit.data.convert import save_png, write_file
 from ugatit.data.names import printable
 from ugatit.data.reports import JSON_KEY, JSON_VALUE, write_json_report
 from ugatit.errors import UserError
+from ugatit.inference.outputs import require_writable
 
 VERSION = 1  # grows when rows are measured differently, so that old ones are measured again
 _MARK = 'ablation.json'
@@ -28,10 +29,15 @@ class Store:
     """One output folder; a row of another fingerprint does not count."""
 
     def __init__(self, folder: pathlib.Path, kind: str) -> None:
-        self.folder = folder
+        """UserError for a folder that holds something else; nothing is written before `begin`."""
+        self.folder, self.kind = folder, kind
         _require_ours(folder, kind)
-        (folder / 'rows').mkdir(parents=True, exist_ok=True)
-        write_json_report(folder / _MARK, {'kind': kind, 'version': VERSION})
+
+    def begin(self) -> None:
+        """Makes the folder, with the mark by which it is known again."""
+        require_writable(self.folder)
+        (self.folder / 'rows').mkdir(parents=True, exist_ok=True)
+        write_json_report(self.folder / _MARK, {'kind': self.kind, 'version': VERSION})
 
     def finished(self, name: str, depends_on: Mapping[str, Any]) -> Optional[Dict[str, Any]]:
         """The row, if it is finished and nothing that it depends on has changed."""
@@ -60,8 +66,6 @@ class Store:
 
     def save_picture(self, name: str, picture: str, pixels: np.ndarray) -> pathlib.Path:
         """uint8 [H, W, 3] -> images/NAME/PICTURE.png."""
-        from ugatit.data.convert import save_png
-
         path = self.folder / 'images' / name / f'{picture}.png'
         path.parent.mkdir(parents=True, exist_ok=True)
         save_png(path, pixels)
@@ -75,6 +79,8 @@ def fingerprint(depends_on: Mapping[str, Any]) -> str:
 
 
 def _require_ours(folder: pathlib.Path, kind: str) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f'--output must be a folder, but {printable(folder)} is a file; name another.')
     if not folder.is_dir() or not any(folder.iterdir()):
         return
     try:

@@ -34,11 +34,9 @@ def report(folder: pathlib.Path, about: Dict[str, Any], results: Sequence[Dict[s
         results: one per run, from `training_run`.
     """
     rows = means(results)
-    return page(
-        'Normalisation and attention, trained',
-        '\n'.join([
-            _intro(about, results),
-            _table(rows),
+    parts = [_intro(about, results), _table(rows)]
+    if any(row.kid for row in rows):
+        parts += [
             '<h2>KID side by side</h2>',
             chart(_bars(rows), 'KID x 100 to the real test pictures of the target domain; lower is nearer. Thin lines:'
                   ' the deviation over seeds.'),
@@ -46,9 +44,8 @@ def report(folder: pathlib.Path, about: Dict[str, Any], results: Sequence[Dict[s
             *(_curve(title, columns, results) for title, columns in _CURVES),
             '</div>',
             _grid(folder, results),
-            _errors(rows),
-        ]),
-    )  # fmt: skip
+        ]  # fmt: skip
+    return page('Normalisation and attention, trained', '\n'.join([*parts, _errors(rows)]))
 
 
 def _intro(about: Dict[str, Any], results: Sequence[Dict[str, Any]]) -> str:
@@ -99,7 +96,7 @@ def _row(row: Mean, reference: Mean) -> str:
 def _bars(rows: Sequence[Mean]) -> Any:
     done = [row for row in rows if row.kid]
     groups = {_WORDS[d]: [row.kid[d] for row in done] for d in DIRECTIONS}
-    return charts.means([row.name for row in done], groups, 'KID x 100') if done else None
+    return charts.means([row.name for row in done], groups, 'KID x 100')
 
 
 def _curve(title: str, columns: Sequence[str], results: Sequence[Dict[str, Any]]) -> str:

@@ -71,6 +71,7 @@ def run(
     _require_tests(folders)
     store = Store(folder, 'training')
     extractor = choose_extractor(inception)
+    store.begin()
     results: List[Dict[str, Any]] = []
     runs = plan.runs()
     for number, (entry, seed) in enumerate(runs):
