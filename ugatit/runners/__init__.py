@@ -32,7 +32,7 @@ from ugatit.nn.policy import FLOAT32_POLICY, Policy
 from ugatit.nn.rules import DEFAULT_VARIANTS, Variants
 from ugatit.runners.cpu import open_cpu
 from ugatit.runners.gpu import gpus, open_gpu
-from ugatit.runners.npu import open_npu
+from ugatit.runners.npu import npu_is_open, open_npu
 from ugatit.runners.npu_settings import NpuSettings
 from ugatit.runners.replicas import UNSHARED, Sharing
 from ugatit.runners.runner import Runner
@@ -65,6 +65,8 @@ def open_runner(
     if npu is not None and npu.flags and name != 'npu':
         raise UserError(f'{npu.flags[0]} belongs to --device=npu, but the device is {name}; for a dump of what another'
                         ' device computes use diagnose.py dump.')  # fmt: skip
+    if name != 'npu' and npu_is_open():
+        _log.warning('this process has opened an NPU: whether the %s computes as in another process is not known', name)
     runner = openers[name]()
     _log.info('device: %s', runner.description)
     return runner

@@ -145,6 +145,11 @@ def open_npu(
     return opened
 
 
+def npu_is_open() -> bool:
+    """Whether this process has opened one; from then on the adapter stands in front of TensorFlow."""
+    return hasattr(sys.modules.get('npu_device'), _OPENED)
+
+
 def _open(npu: Any, cluster: Cluster, handover: Handover, policy: Policy, settings: NpuSettings) -> NpuRunner:
     for name, value in handover.environment.items():
         os.environ.setdefault(name, value)
