@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.conftest import REPOSITORY
+from tests.diagnosis.device.documented import table
 from ugatit.diagnosis.device import sums
 from ugatit.diagnosis.device.arithmetic import Arithmetic
 from ugatit.diagnosis.device.card import Card, advice, assumptions, card_text
@@ -185,3 +187,8 @@ def test_formats_of_19_and_20_bits() -> None:
 def test_an_unknown_emulated_device_is_refused() -> None:
     with pytest.raises(UserError, match='an emulated device is one of float32, tf32'):
         assumptions(('ascend920',))
+
+
+def test_the_documented_cards(known: Dict[str, List[Reading]]) -> None:
+    text = (REPOSITORY / 'docs' / 'ascend.md').read_text('utf-8').partition('<!-- cards -->\n')[2]
+    assert text.partition('\n\n')[0] == table(known)
