@@ -96,6 +96,7 @@ def _shared(training: Training, update: Callable[[Training, Batch], Losses]) -> 
         images = (x[start : start + rows] for x in (batch.images_a, batch.images_b))
         losses = update(training, Batch(*images, batch.learning_rate, batch.steps_done))
         scalars = [name for name, value in losses.items() if value.shape.rank == 0]
-        return {**losses, **dict(zip(scalars, device.mean([losses[name] for name in scalars])))}
+        averaged = device.mean([losses[name] for name in scalars]) if scalars else []
+        return {**losses, **dict(zip(scalars, averaged))}
 
     return own
