@@ -60,6 +60,7 @@ def rows(place: pathlib.Path) -> Dict[str, Dict[str, Any]]:
     return {row['variant']: row for row in json.loads((place / 'out' / 'results.json').read_text())['rows']}
 
 
+@pytest.mark.slow
 def test_planned_is_at_its_floor_and_plain_is_broken(rows: Dict[str, Dict[str, Any]]) -> None:
     floor = rows['floor']['psnr_db']
     for name in ('planned', 'drop-in'):
@@ -72,21 +73,25 @@ def test_planned_is_at_its_floor_and_plain_is_broken(rows: Dict[str, Dict[str, A
     assert rows['plain']['weight_bytes'] < 0.6 * rows['float32']['weight_bytes']
 
 
+@pytest.mark.slow
 def test_results_that_are_not_finite(place: pathlib.Path, rows: Dict[str, Dict[str, Any]]) -> None:
     row = rows['infinite']
     assert row['broken'] == 3 and row['unusable'] and row['changed'] == 1.0 and row['kid'] is None
     assert (decode_file(place / 'out' / 'images' / 'infinite' / '0.png').pixels == (255, 0, 255)).all(axis=-1).any()
 
 
+@pytest.mark.slow
 def test_set_distances_are_measured(rows: Dict[str, Dict[str, Any]]) -> None:
     assert rows['planned']['kid']['pictures'] == [3, 4] and rows['planned']['fid']['value'] > 0.0
 
 
+@pytest.mark.slow
 def test_a_failing_variant_is_a_row_and_stops_nothing(rows: Dict[str, Dict[str, Any]]) -> None:
     assert "'nothing' matches no layer" in rows['failing']['error']
     assert list(rows).index('failing') < list(rows).index('batch') and 'error' not in rows['batch']
 
 
+@pytest.mark.slow
 def test_table_and_page(place: pathlib.Path, rows: Dict[str, Dict[str, Any]]) -> None:
     table = read_csv((place / 'out' / 'table.csv').read_text())
     assert [row['variant'] for row in table] == list(rows)
@@ -122,6 +127,7 @@ class _Checked(html.parser.HTMLParser):
         assert self.open.pop() == tag
 
 
+@pytest.mark.slow
 def test_finished_rows_are_not_measured_again(place: pathlib.Path, rows: Dict[str, Any], monkeypatch) -> None:
     """The same command after a kill between two rows: only what is missing, or failed, is measured."""
     measured: List[str] = []

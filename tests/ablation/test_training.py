@@ -61,6 +61,7 @@ def _results(place: pathlib.Path) -> List[Dict[str, Any]]:
     return json.loads((place / 'out' / 'results.json').read_text())['runs']
 
 
+@pytest.mark.slow
 def test_from_end_to_end(place: pathlib.Path) -> None:
     plan = read_runs(place / 'list.py', place)
     assert _run(place, plan) == 1  # one entry fails

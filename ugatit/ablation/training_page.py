@@ -11,7 +11,7 @@ from ugatit.ablation.frame import cell, chart, header, page, scroller
 from ugatit.ablation.inference import read_saved
 from ugatit.ablation.training_table import DIRECTIONS, Mean, means, verdict
 
-_SMOOTH = 25  # logged steps that a point of a curve is the mean of
+_SMOOTH = 5  # logged steps that a point of a curve is the mean of
 _CURVES = (
     ('Cycle loss', ('G_A_cycle', 'G_B_cycle')),
     ('Adversarial loss of the generators', ('G_A_gan', 'G_B_gan')),
