@@ -107,17 +107,18 @@ def test_many_mutated_files_do_no_harm(tmp_path: pathlib.Path) -> None:
 def _mutate(folder: pathlib.Path, count: int, seed: int = 0) -> None:
     """Every mutated file is read to the end or refused, quickly, in little memory."""
     originals, chance = _originals(), random.Random(seed)
-    path = folder / 'mutated'
     read = 0
     tracemalloc.start()
     try:
         for number in range(count):
+            path = folder / str(number)  # a new one: ext4 writes a file to the disk at once where one is overwritten
             path.write_bytes(_mutated(chance.choice(originals), chance))
             start = time.monotonic()
             tracemalloc.reset_peak() if hasattr(tracemalloc, 'reset_peak') else tracemalloc.clear_traces()
             read += _read_all(path)
             assert time.monotonic() - start < 20 * _SECONDS, number  # of a machine that does other work too
             assert tracemalloc.get_traced_memory()[1] < _BYTES, number
+            path.unlink()
     finally:
         tracemalloc.stop()
     assert 0 < read < count  # some stay readable, most do not
