@@ -9,8 +9,9 @@
 What came of it is in checkpoints/demo/README.md. The run is some seventy times shorter than the paper's, so it differs
 where that matters. The first command makes 5000 steps with three times the paper's learning rate and a tenth of the
 attention classifier's weight, because two such different styles are told apart at once and 1000.0 would drown the rest
-of the encoder's gradient until they are. Going on like that ended badly near step 5900: once the classifier is always
-right, its gradient is nearly zero, Adam forgets how large it can be, and one surprising picture throws a generator off.
+of the encoder's gradient until they are. Going on like that ended badly near step 5900, in this way, we think: a
+classifier that is always right has hardly any gradient, Adam forgets how large it can be, and one surprising picture
+throws a generator off.
 So the second command goes on to step 14,000 with half the learning rate and a tenth of that weight. Cycle and identity
 weigh twice as much as in the paper, because shapes change soon here, and what has to be learned is to keep colours:
 with 5.0 all faces had one skin after 1000 steps, with 10.0 still many after 2000. Every picture has its face at one
