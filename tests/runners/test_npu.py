@@ -21,7 +21,7 @@ from ugatit.nn.generator import Generator
 from ugatit.nn.policy import FLOAT32_POLICY, PRECISIONS, make_policy
 from ugatit.nn.presets import load_variants
 from ugatit.nn.variables import seeded
-from ugatit.runners import NpuSettings, open_runner
+from ugatit.runners import NpuSettings, Sharing, open_runner
 from ugatit.runners.npu_precision import MODES
 from ugatit.training.device import Device
 
@@ -295,8 +295,14 @@ def test_several_npus(adapter: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: p
     runner.mean([tf.ones([2])])
     runner.overflowed([])
     assert adapter.calls[2:] == ['broadcast 0', 'all_reduce mean', 'all_reduce sum']
+    assert runner.agree(True) and not runner.agree(False) and adapter.calls[5:] == ['all_reduce mean']
     told = runner.explain(RuntimeError('node HcomAllReduce failed'))
     assert told is not None and 'worker 1 of 2' in told and runner.explain(ValueError('x')) is None
+
+
+def test_other_ways_to_several_devices_are_refused(adapter: Any) -> None:
+    with pytest.raises(UserError, match='several NPUs are one process each'):
+        open_runner('npu', MIXED, sharing=Sharing(devices=2))
 
 
 def test_float32_is_told_what_a_910_would_do(adapter: Any, caplog: pytest.LogCaptureFixture) -> None:

@@ -16,7 +16,7 @@ from tests.training.tiny import make_training
 from ugatit.training import plots
 from ugatit.training.events import EventFile
 from ugatit.training.records import TERMS, Records, write_settings
-from ugatit.training.samples import COLUMNS, make_strips, rho_values
+from ugatit.training.samples import COLUMNS, make_strips, rho_values, translators
 from ugatit.training.table import LossTable, read_rows
 
 
@@ -106,7 +106,7 @@ def test_strips_show_six_pictures_a_row_and_change_nothing(records: Records, tmp
     training = make_training()
     before: Dict[str, bytes] = {n: v.numpy().tobytes() for n, v in training.networks.named_variables.items()}
     pictures = [np.random.RandomState(k).randint(0, 256, [24, 24, 3]).astype(np.uint8) for k in range(3)]
-    strips = make_strips(training.networks, pictures[:2], pictures[2:])
+    strips = make_strips(translators(training.networks, training.device), pictures[:2], pictures[2:])
     assert [strip.direction for strip in strips] == ['a2b', 'b2a']
     assert [strip.network for strip in strips] == ['generator_B', 'generator_A']
     width = 24 * len(COLUMNS) + 2 * (len(COLUMNS) - 1)

@@ -7,6 +7,7 @@ its documents to the letter; tests run it against a stand-in that refuses and co
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import logging
 import os
@@ -34,7 +35,7 @@ _READ = '_ugatit_status_read'  # a traced program remembers where it last read t
 _log = logging.getLogger(__name__)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class NpuRunner(Runner):
     """One NPU of this process, perhaps one of several that train together."""
 
@@ -44,6 +45,7 @@ class NpuRunner(Runner):
     reflect_pad: str = 'slices'
     saturates: bool = True  # an overflow gives 65504 and NaN gives 0; False: infinity, as on GPUs
     static_shapes: bool = True
+    op_by_op: bool = False  # scopes and precision modes are the compiler's
 
     @property
     def replicas(self) -> int:
@@ -80,6 +82,10 @@ class NpuRunner(Runner):
             return list(tensors)
         return list(self.npu.distribute.all_reduce(list(tensors), reduction='mean'))
 
+    def agree(self, stop: bool) -> bool:
+        """Whether any worker wants to stop: all must stop after the same step, or the rest would wait for ever."""
+        return stop if self.replicas == 1 else float(_shared_wish(self)(tf.constant(float(stop)))) > 0.0
+
     def explain(self, error: Exception) -> Optional[str]:
         """HCCL's operators are called Hcom...; what they say is not documented, so only that much is told."""
         if self.replicas == 1 or not any(word in str(error).lower() for word in ('hcom', 'hccl')):
@@ -112,6 +118,11 @@ class NpuRunner(Runner):
         """Some chips lack the operators (910C); then values decide."""
         names = ('npu_clear_float_status_v2', 'npu_get_float_status_v2')
         return self.saturates and all(hasattr(self.npu.gen_npu_ops, name) for name in names)
+
+
+@functools.cache
+def _shared_wish(runner: NpuRunner) -> Callable[[tf.Tensor], tf.Tensor]:
+    return runner.compile(lambda wish: runner.mean([wish])[0])
 
 
 def _program() -> Any:

@@ -19,6 +19,7 @@ class Device:
 
     replicas: int = 1  # copies of the networks that train together, over all processes
     chief: bool = True  # whether this process writes checkpoints, tables and pictures
+    op_by_op: bool = True  # whether a network may be called outside of compiled functions
 
     # --- set-up, outside traced functions ---
 

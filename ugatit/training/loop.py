@@ -17,7 +17,7 @@ from ugatit.checkpoints import architecture_state, model_name, save_checkpoint
 from ugatit.data.prefetch import prefetched
 from ugatit.errors import UserError
 from ugatit.training.records import Records
-from ugatit.training.samples import make_strips, rho_values
+from ugatit.training.samples import make_strips, rho_values, translators
 from ugatit.training.schedule import counter_after, learning_rate
 from ugatit.training.settings import Settings
 from ugatit.training.start import Start
@@ -63,6 +63,7 @@ class Loop:
         self._settings, self._start, self._training = settings, start, training
         self._pictures, self._records, self._metadata, self._pace = pictures, records, metadata, pace
         self._step = TrainingStep(training, settings.training.schedule)
+        self._translate = translators(training.networks, training.device)
         self._watch = Watch(settings.training)
         self.done = self.saved = start.steps_done  # steps
         self._whole = True  # False while variables change: what they hold then is no step's state
@@ -117,7 +118,7 @@ class Loop:
             self._records.plots()
 
     def _sample(self) -> None:
-        strips = make_strips(self._training.networks, self._pictures.tests_a, self._pictures.tests_b)
+        strips = make_strips(self._translate, self._pictures.tests_a, self._pictures.tests_b)
         for strip in strips:
             self._watch.sample(self.done, strip.network, strip.inputs, strip.fakes)
         self._records.strips(self.done, strips, rho_values(self._training.networks))

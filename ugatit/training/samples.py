@@ -5,14 +5,16 @@ Columns: input, attention on the input, fake, attention on the fake (of the way 
 
 from __future__ import annotations
 
-from typing import List, NamedTuple, Sequence, Tuple
+import functools
+from typing import Callable, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
 
 from ugatit.data.convert import to_float, to_uint8
 from ugatit.data.heatmap import overlay_heatmap
-from ugatit.nn.generator import Generator
+from ugatit.nn.generator import Generator, GeneratorOutput
+from ugatit.training.device import Device
 from ugatit.training.networks import Networks
 
 COLUMNS = ('input', 'attention', 'fake', 'attention on fake', 'cycle', 'identity')
@@ -29,15 +31,30 @@ class Strip(NamedTuple):
     fakes: np.ndarray
 
 
+Translate = Callable[[tf.Tensor], GeneratorOutput]
+
+
+def translators(networks: Networks, device: Device) -> Dict[str, Translate]:
+    """Scope -> generator as a function of a picture [1, S, S, 3]; compiled once where a device needs that."""
+    generators = {network.scope: network for network in networks.generators}
+    if device.op_by_op:
+        return dict(generators)
+    return {scope: device.compile(functools.partial(_call, network)) for scope, network in generators.items()}
+
+
+def _call(network: Generator, image: tf.Tensor) -> GeneratorOutput:
+    return network(image)
+
+
 def make_strips(
-    networks: Networks, tests_a: Sequence[np.ndarray], tests_b: Sequence[np.ndarray]
+    translate: Dict[str, Translate], tests_a: Sequence[np.ndarray], tests_b: Sequence[np.ndarray]
 ) -> Tuple[Strip, Strip]:
-    """Both directions; test pictures uint8 [S, S, 3]. Changes no variable."""
-    to_b, to_a = networks.generator_b, networks.generator_a
-    return _strip('a2b', to_b, to_a, tests_a), _strip('b2a', to_a, to_b, tests_b)
+    """Both directions; `translate` from `translators`, test pictures uint8 [S, S, 3]. Changes no variable."""
+    return _strip('a2b', 'generator_B', translate, tests_a), _strip('b2a', 'generator_A', translate, tests_b)
 
 
-def _strip(direction: str, forth: Generator, back: Generator, tests: Sequence[np.ndarray]) -> Strip:
+def _strip(direction: str, network: str, translate: Dict[str, Translate], tests: Sequence[np.ndarray]) -> Strip:
+    forth, back = translate[network], translate[{'generator_A': 'generator_B', 'generator_B': 'generator_A'}[network]]
     rows: List[np.ndarray] = []
     inputs, fakes = [], []
     for pixels in tests:  # one by one: nothing here is in a hurry, and memory is
@@ -51,7 +68,7 @@ def _strip(direction: str, forth: Generator, back: Generator, tests: Sequence[np
         ]))  # fmt: skip
         inputs.append(image[0].numpy())
         fakes.append(fake.image[0].numpy())
-    return Strip(direction, forth.scope, _stack(rows, 0), np.stack(inputs), np.stack(fakes))
+    return Strip(direction, network, _stack(rows, 0), np.stack(inputs), np.stack(fakes))
 
 
 def _show(image: tf.Tensor) -> np.ndarray:
