@@ -76,7 +76,9 @@ def check_memory(estimate: Estimate, free: Optional[int], device: str) -> None:
 
 
 def free_memory(device: str) -> Optional[int]:
-    """Bytes that a process may still take on 'cpu' or 'gpu'; None where nobody says."""
+    """Bytes that a process may still take on 'cpu' or 'gpu'; None where nobody says, as for an NPU."""
+    if device == 'npu':
+        return None
     return _free_gpu() if device == 'gpu' else _free_host()
 
 

@@ -51,7 +51,7 @@ def test_every_emulated_device_is_itself_and_no_other(known: Dict[str, List[Read
     [
         ('float32', {'conv_operands': 'float32', 'conv_operand_rounding': 'exact', 'overflow': 'none: 2**20 is kept'}),
         ('tf32', {'conv_operands': 'TF32', 'conv_results': 'float32', 'nan': 'kept'}),
-        ('hf32', {'conv_operands': 'HF32', 'matmul_operands': 'HF32', 'conv_accumulator': 'float32'}),
+        ('hf32', {'conv_operands': 'HF32', 'matmul_operands': 'float32', 'conv_accumulator': 'float32'}),
         ('bfloat16', {'conv_operands': 'bfloat16', 'conv_results': 'bfloat16', 'overflow': 'none: 2**20 is kept'}),
         ('ascend910', {'conv_operands': 'float16', 'conv_results': 'float16', 'conv_accumulator': 'float32',
                        'overflow': 'saturates at 65504', 'nan': 'becomes 0', 'infinity': 'becomes 65504',

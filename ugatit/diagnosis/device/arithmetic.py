@@ -65,16 +65,17 @@ class Arithmetic:
 class Emulated(Arithmetic):
     """A device that is emulated by rounding at the borders of operations, as a `Policy` says."""
 
-    def __init__(self, policy: Policy, kernel_gradient: Format, status: bool) -> None:
+    def __init__(self, policy: Policy, kernel_gradient: Format, status: bool, products: Policy) -> None:
         super().__init__(Device())
         self._policy, self._kernel_gradient, self._status = policy, kernel_gradient, status
+        self._products = products  # of matrices
 
     def conv(self, x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
         operand, result = self._policy.operand, self._policy.result
         return result(tf.nn.conv2d(operand(x), operand(kernel), 1, 'VALID'))
 
     def matmul(self, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-        return self._policy.result(tf.matmul(self._policy.operand(a), self._policy.operand(b)))
+        return self._products.result(tf.matmul(self._products.operand(a), self._products.operand(b)))
 
     def vector(self, x: tf.Tensor) -> tf.Tensor:
         return self._policy.vector(wide(x))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Dict, NamedTuple
+from typing import Dict, NamedTuple, Optional
 
 from ugatit.diagnosis.device.arithmetic import Emulated
 from ugatit.nn.policy import Policy, make_policy
@@ -17,9 +17,10 @@ class Known(NamedTuple):
     policy: Policy
     kernel_gradient: Format  # of a convolution
     status: bool = False  # a register that overflow sets
+    products: Optional[Policy] = None  # of products of matrices, where they are not as convolutions
 
     def arithmetic(self) -> Emulated:
-        return Emulated(self.policy, self.kernel_gradient, self.status)
+        return Emulated(self.policy, self.kernel_gradient, self.status, self.products or self.policy)
 
 
 def _policy(name: str, operands: Format) -> Policy:
@@ -28,7 +29,7 @@ def _policy(name: str, operands: Format) -> Policy:
 
 _MIXED, _SATURATING = make_policy('mixed_float16'), make_policy('mixed_float16', 'saturate')
 TF32 = dataclasses.replace(FLOAT16_UNBOUNDED, name='TF32')
-# One more bit than TF32, by the vendor's word that its significand has 11 bits behind the leading one.
+# One more bit than TF32: the vendor says "11-bit mantissa", taken here for 11 bits behind the leading one.
 HF32 = dataclasses.replace(
     FLOAT16_UNBOUNDED, name='HF32', significand_bits=12, max_finite=(2 - 2.0**-11) * 2.0**127,
     smallest_subnormal=2.0**-137,
@@ -37,7 +38,8 @@ HF32 = dataclasses.replace(
 KNOWN: Dict[str, Known] = {
     'float32': Known('a CPU, or a GPU with TF32 switched off', make_policy(), FLOAT32),
     'tf32': Known("an NVIDIA GPU's default since 2020", _policy('tf32', TF32), FLOAT32),
-    'hf32': Known("an Ascend A2's default for float32 convolutions", _policy('hf32', HF32), FLOAT32),
+    'hf32': Known("an Ascend A2's default for float32: HF32 in convolutions, not in products of matrices",
+                  _policy('hf32', HF32), FLOAT32, products=make_policy()),
     'ascend910': Known('an Ascend 910 in allow_fp32_to_fp16, as mixed_float16 with saturate emulates it',
                        _SATURATING, FLOAT32, True),
     'ascend910_force_fp16': Known('an Ascend 910 in force_fp16, as float16 with saturate emulates it',
