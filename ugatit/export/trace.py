@@ -59,7 +59,7 @@ def trace(generator: Generator, direction: str, interface: Interface) -> Traced:
         return x
 
     def run(pictures: tf.Tensor) -> Dict[str, tf.Tensor]:
-        found = generator(_from_pixels(pictures), Call(tap=tap))
+        found = generator(from_pixels(pictures), Call(tap=tap))
         outputs = {f'{scope}/Tanh': found.image}
         if interface.uint8:
             outputs = {f'{scope}/pixels': _to_pixels(found.image)}
@@ -114,7 +114,7 @@ def _weights(concrete: Any) -> Dict[str, np.ndarray]:
     }
 
 
-def _from_pixels(pictures: tf.Tensor) -> tf.Tensor:
+def from_pixels(pictures: tf.Tensor) -> tf.Tensor:
     """uint8 0..255 to [-1, 1] as `ugatit.data.convert.to_float`; float32 as it is."""
     if pictures.dtype != tf.uint8:
         return pictures

@@ -1,0 +1,152 @@
+"""Every format in both precisions: right in its own runtime, complete beside it, verifiable, and nothing left over."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+from tests import tolerances
+from tests.export.models import Model
+from ugatit.errors import UserError
+from ugatit.export.check import Bound, as_image, as_input, compare
+from ugatit.export.exported import ExportedModel
+from ugatit.export.formats import FORMATS, open_exported
+from ugatit.export.settings import Interface
+from ugatit.export.sidecar import golden_path, json_path, read_golden, read_json
+from ugatit.export.verify import verify
+
+ANY_SIZE = Interface(dynamic_batch=True, dynamic_size=True, heatmap=True)
+BYTES = Interface(dynamic_batch=True, uint8=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('precision', ['float32', 'float16'])
+@pytest.mark.parametrize('name', FORMATS)
+def test_written_checked_and_verified(healthy: Model, tmp_path: pathlib.Path, name: str, precision: str) -> None:
+    output = tmp_path / f'a2b{FORMATS[name].suffix}'
+    made = healthy.export(output, name, precision, interface=ANY_SIZE)
+    assert made.check.passes(made.bound) and made.check.heatmap_difference < tolerances.FLOAT16_HEATMAP
+    beside = {path.name for path in tmp_path.iterdir()}
+    assert {output.name, json_path(output).name, golden_path(output).name} <= beside
+    assert not any(found.startswith('.') for found in beside)
+    found = verify(output)
+    assert found.passed and found.drift < tolerances.EXPORT_DRIFT
+    _check_batches_and_sizes(output, healthy)
+
+
+def _check_batches_and_sizes(output: pathlib.Path, healthy: Model) -> None:
+    """One file: batches of 1 and 3 agree, and another size works, a quarter of it in the heat map."""
+    run = open_exported(output)
+    together, alone = run(healthy.images)[0], run(healthy.images[:1])[0]
+    assert together.shape == healthy.images.shape and np.abs(together[:1] - alone).max() < tolerances.EXPORT_BATCH
+    wide = np.concatenate([healthy.images] * 2, axis=2)
+    pictures, maps = run(wide)
+    assert pictures.shape == wide.shape and maps.shape == (3, 4, 8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('name', FORMATS)
+def test_float16_files_are_about_half(healthy: Model, tmp_path: pathlib.Path, name: str) -> None:
+    """Of the weights: in so small a model names and tables are a large part, so the two files are subtracted."""
+    weights = sum(4 * variable.shape.num_elements() for variable in healthy.load().generator.named_variables.values())
+    wide, half = (
+        healthy.export(tmp_path / f'{precision}{FORMATS[name].suffix}', name, precision, statistics='plain').size
+        for precision in ('float32', 'mixed_float16')
+    )
+    assert 0.35 * weights < wide - half < 0.55 * weights
+
+
+@pytest.mark.parametrize('name', FORMATS)
+def test_pictures_as_bytes(healthy: Model, tmp_path: pathlib.Path, name: str) -> None:
+    output = tmp_path / f'bytes{FORMATS[name].suffix}'
+    made = healthy.export(output, name, interface=BYTES)
+    run = open_exported(output)
+    assert run.input.dtype == 'uint8' and run(as_input(run, healthy.images))[0].dtype == np.uint8
+    assert 127.5 * made.check.largest_difference < tolerances.EXPORT_BYTES_LEVELS
+
+
+def test_bytes_come_in_as_the_decoder_makes_them(healthy: Model, tmp_path: pathlib.Path) -> None:
+    """All 256 levels, exactly `to_float`: (x - 127.5) / 127.5 rounds once."""
+    import tensorflow as tf
+
+    from ugatit.data.convert import to_float
+    from ugatit.export.trace import from_pixels
+
+    levels = np.arange(256, dtype=np.uint8)
+    assert np.array_equal(from_pixels(tf.constant(levels)).numpy(), to_float(levels))
+
+
+def test_the_json_says_what_the_file_is(broken: Model, tmp_path: pathlib.Path) -> None:
+    output = tmp_path / 'a2b.pb'
+    broken.export(output, 'frozen_graph', statistics='prescaled')
+    facts = read_json(output)
+    assert facts['direction'] == 'a2b' and facts['network'] == 'generator_B' and facts['precision'] == 'float32'
+    assert facts['input'] == {'name': 'test_domain_A', 'dtype': 'float32', 'shape': [1, 16, 16, 3],
+                              'range': [-1, 1], 'order': 'NHWC, RGB'}  # fmt: skip
+    assert facts['exponents']['decoder'] > 0 and facts['statistics'] == 'prescaled'
+    assert str(tmp_path) not in json.dumps(facts)
+    golden = read_golden(output)
+    assert np.array_equal(golden.images, broken.images) and np.array_equal(golden.wanted, broken.source.image)
+
+
+def test_a_changed_file_is_found(healthy: Model, tmp_path: pathlib.Path) -> None:
+    """Bytes that change no picture are found by the checksum, weights by the pictures as well."""
+    output = tmp_path / 'a2b.pb'
+    healthy.export(output, 'frozen_graph')
+    content = output.read_bytes()
+    output.write_bytes(content + b'\x1a\x00')  # an empty field at the end: the same graph
+    found = verify(output)
+    assert not found.same_bytes and not found.passed and found.drift == 0.0
+    kernel = content.find(b'generator_B/G_logit/conv2d/kernel')
+    output.write_bytes(content[: kernel + 200] + bytes(64) + content[kernel + 264 :])
+    assert verify(output).drift > 0.0
+
+
+def test_what_lies_beside_is_needed(healthy: Model, tmp_path: pathlib.Path) -> None:
+    output = tmp_path / 'a2b.pb'
+    healthy.export(output, 'frozen_graph')
+    golden_path(output).unlink()
+    with pytest.raises(UserError, match='golden.npz is needed'):
+        verify(output)
+    json_path(output).unlink()
+    with pytest.raises(UserError, match='a2b.pb.json is needed'):
+        verify(output)
+
+
+def test_a_file_alone_still_translates(healthy: Model, tmp_path: pathlib.Path) -> None:
+    output = tmp_path / 'a2b.pb'
+    healthy.export(output, 'frozen_graph')
+    json_path(output).unlink()
+    model = ExportedModel(output)
+    assert (model.direction, model.image_size) == ('a2b', 16)
+    assert np.abs(model(healthy.images).image - healthy.source.image).max() < tolerances.NETWORK_FLOAT32
+
+
+def test_a_check_that_fails_leaves_nothing(broken: Model, tmp_path: pathlib.Path) -> None:
+    """Native halves on the CPU show what an unplanned float16 graph is."""
+    with pytest.raises(UserError, match='was removed again'):
+        broken.export(tmp_path / 'new' / 'a2b.pb', 'frozen_graph', 'float16', planned=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bound_that_is_too_tight_is_a_failure(healthy: Model) -> None:
+    found = compare(_Constant(healthy.source.image + 0.01), healthy.images, healthy.source.image, None)
+    assert not found.passes(Bound(0.001, None)) and found.passes(Bound(0.02, None))
+    assert found.passes(Bound(None, 40.0)) and not found.passes(Bound(None, 60.0))
+    nothing = compare(_Constant(healthy.source.image * np.nan), healthy.images, healthy.source.image, None)
+    assert not nothing.passes(Bound(None, None))
+
+
+class _Constant:
+    """A runner that gives the same whatever it gets."""
+
+    def __init__(self, image: np.ndarray) -> None:
+        from ugatit.export.runner import Tensor
+
+        self.input, self.runtime, self._image = Tensor('x', 'float32', (None, 16, 16, 3)), 'a test', image
+
+    def __call__(self, pictures: np.ndarray) -> tuple:
+        return as_image(self._image[: len(pictures)]), None
