@@ -6,6 +6,8 @@ import json
 import logging
 import os
 import pathlib
+import sys
+import types
 from typing import Any, Dict, List
 
 import numpy as np
@@ -298,6 +300,17 @@ def test_several_npus(adapter: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: p
     assert runner.agree(True) and not runner.agree(False) and adapter.calls[5:] == ['all_reduce mean']
     told = runner.explain(RuntimeError('node HcomAllReduce failed'))
     assert told is not None and 'worker 1 of 2' in told and runner.explain(ValueError('x')) is None
+
+
+def test_a_chief_gives_out_the_ranks(adapter: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {'CM_CHIEF_IP': '10.0.0.1', 'CM_CHIEF_PORT': '60001', 'CM_CHIEF_DEVICE': '0',
+                        'CM_WORKER_SIZE': '4', 'CM_WORKER_IP': '10.0.0.2'}.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+    for name in ('hccl', 'hccl.manage', 'hccl.manage.api'):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    sys.modules['hccl.manage.api'].get_rank_id = lambda: 3
+    runner = _open()
+    assert (runner.replicas, runner.replica(), runner.chief) == (4, 3, False)
 
 
 def test_other_ways_to_several_devices_are_refused(adapter: Any) -> None:
