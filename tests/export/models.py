@@ -13,6 +13,7 @@ from tests.diagnosis import tiny
 from ugatit.checkpoints.folding import fold_exponents
 from ugatit.checkpoints.naming import PROJECT_STATE
 from ugatit.checkpoints.reader import CheckpointReader
+from ugatit.data.convert import to_float
 from ugatit.export.check import default_bound
 from ugatit.export.generator import exportable, with_statistics
 from ugatit.export.settings import ExportSettings, Interface
@@ -28,8 +29,8 @@ BROKEN = {'generator_B': {'decoder': -18, 'up_conv_0': -17, 'encoder': -15, 'cam
 
 
 def pictures() -> np.ndarray:
-    """Three pictures in [-1, 1]."""
-    return np.random.RandomState(5).uniform(-1, 1, (3, tiny.SIZE, tiny.SIZE, 3)).astype(np.float32)
+    """Three pictures in [-1, 1], of 256 levels, so that bytes hold them."""
+    return to_float(np.random.RandomState(5).randint(0, 256, (3, tiny.SIZE, tiny.SIZE, 3)))
 
 
 def overflowing(folder: pathlib.Path) -> pathlib.Path:

@@ -45,7 +45,7 @@ def main(options: Any) -> int:
         'step': location.step,
         'calibration_pictures': len(pictures.images) if pictures.given else 0,
     }
-    made = export_file(source, translate, pictures.images[:_CHECKED], output, settings, origin)
+    made = export_file(source, translate, _checked(options, pictures), output, settings, origin)
     print(f'{options.format}: {printable(output)}, {made.size / 1e6:.1f} MB, {settings.precision}, '
           f'{_ranges_text(made.facts["exponents"])}')  # fmt: skip
     print(f'checked: {made.check.text()}')
@@ -101,6 +101,14 @@ def _pictures(options: Any, prefix: Any) -> _Pictures:
     return _Pictures(noise_pictures(_CHECKED, size), False, [])
 
 
+def _checked(options: Any, pictures: _Pictures) -> Any:
+    """The pictures that are compared; of 256 levels where the file takes bytes."""
+    from ugatit.data.convert import to_float, to_uint8
+
+    chosen = pictures.images[:_CHECKED]
+    return to_float(to_uint8(chosen)) if options.uint8 else chosen
+
+
 def _source(options: Any, prefix: Any, variants: Any, pictures: _Pictures, settings: Any) -> Any:
     """What the checkpoint computes in float32 without a plan, and the plan; the model is let go again."""
     from ugatit.cli.progress import Progress
@@ -108,7 +116,7 @@ def _source(options: Any, prefix: Any, variants: Any, pictures: _Pictures, setti
     from ugatit.ranges import RangePlan
 
     translate = _loaded(options, prefix, variants, None, pictures)
-    source = translate(pictures.images[:_CHECKED])
+    source = translate(_checked(options, pictures))
     if options.ranges == 'none':
         return source, None
     if options.ranges != 'auto':
