@@ -16,7 +16,7 @@ from ugatit.cli.main import DONE, SOME_FAILED, Command
 FLAGS = CommandFlags(
     'diagnose.py strip',
     'Draws pictures in float32, in float16 as it is and in float16 with a plan next to each other, and prints their'
-    ' PSNR against float32. Without --checkpoint it takes the demo model, made to overflow as the reported one did.',
+    ' PSNR against float32. Without --checkpoint it takes the demo model, made to overflow as `stress` does.',
     examples=(
         'python diagnose.py strip --output=strip.png',
         'python diagnose.py strip --checkpoint=UGATIT_selfie2anime --input=photos --output=strip.png',
@@ -35,6 +35,8 @@ FLAGS.choice(
 FLAGS.choice('overflow', 'saturate', ('ieee', 'saturate'), 'beyond 65504: infinity, or 65504 as on an Ascend 910')
 FLAGS.text('variants', 'default', 'changes to layers in both float16 columns: a preset under configs/variants, or a .py'
            ' file', value='NAME|FILE')  # fmt: skip
+FLAGS.number('reach', 1e6, 'without --checkpoint: largest |value| that the demo model is given where it overflows',
+             at_least=1e-6)  # fmt: skip
 FLAGS.output_file('json', 'json', 'write the figures here, machine-readable')
 
 
@@ -82,7 +84,8 @@ def _overflowing(options: Any, checkpoint: pathlib.Path, images: np.ndarray) -> 
         yield checkpoint
         return
     with tempfile.TemporaryDirectory() as folder:
-        location, _ = stress(checkpoint, pathlib.Path(folder) / 'stressed', {options.direction: images})
+        stressed = pathlib.Path(folder) / 'stressed'
+        location, _ = stress(checkpoint, stressed, {options.direction: images}, reach=options.reach)
         yield location.prefix
 
 
