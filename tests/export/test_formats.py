@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import pathlib
+from typing import Callable, Tuple
 
 import numpy as np
 import pytest
@@ -17,19 +19,48 @@ from ugatit.export.formats import FORMATS, open_exported
 from ugatit.export.settings import Interface
 from ugatit.export.sidecar import golden_path, json_path, read_golden, read_json
 from ugatit.export.verify import verify
+from ugatit.export.write import Exported
 
 ANY_SIZE = Interface(dynamic_batch=True, dynamic_size=True, heatmap=True)
 BYTES = Interface(dynamic_batch=True, uint8=True)
 
 
+WRITTEN = [(name, precision) for name in FORMATS for precision in ('float32', 'mixed_float16')]
+WRITTEN += [('frozen_graph', 'float16'), ('onnx', 'float16'), ('tflite', 'float16')]  # with prescaled statistics
+
+
+@pytest.fixture(scope='module')
+def exported(
+    healthy: Model, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str, str], Tuple[pathlib.Path, Exported]]:
+    """exported(format, precision) -> the file, alone with what lies beside it, and what was said of it; made once."""
+
+    @functools.cache
+    def make(name: str, precision: str) -> Tuple[pathlib.Path, Exported]:
+        output = tmp_path_factory.mktemp(f'{name}_{precision}') / f'a2b{FORMATS[name].suffix}'
+        statistics = 'prescaled' if precision == 'float16' else 'plain'
+        return output, healthy.export(output, name, precision, statistics=statistics, interface=ANY_SIZE)
+
+    return make
+
+
+Exports = Callable[[str, str], Tuple[pathlib.Path, Exported]]
+
+
+def _copied(exported: Exports, folder: pathlib.Path) -> pathlib.Path:
+    """A frozen graph of our own to spoil."""
+    output, _ = exported('frozen_graph', 'float32')
+    for path in output.parent.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    return folder / output.name
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize('precision', ['float32', 'float16'])
-@pytest.mark.parametrize('name', FORMATS)
-def test_written_checked_and_verified(healthy: Model, tmp_path: pathlib.Path, name: str, precision: str) -> None:
-    output = tmp_path / f'a2b{FORMATS[name].suffix}'
-    made = healthy.export(output, name, precision, interface=ANY_SIZE)
+@pytest.mark.parametrize(('name', 'precision'), WRITTEN)
+def test_written_checked_and_verified(healthy: Model, exported: Exports, name: str, precision: str) -> None:
+    output, made = exported(name, precision)
     assert made.check.passes(made.bound) and made.check.heatmap_difference < tolerances.FLOAT16_HEATMAP
-    beside = {path.name for path in tmp_path.iterdir()}
+    beside = {path.name for path in output.parent.iterdir()}
     assert {output.name, json_path(output).name, golden_path(output).name} <= beside
     assert not any(found.startswith('.') for found in beside)
     found = verify(output)
@@ -49,16 +80,14 @@ def _check_batches_and_sizes(output: pathlib.Path, healthy: Model) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize('name', FORMATS)
-def test_float16_files_are_about_half(healthy: Model, tmp_path: pathlib.Path, name: str) -> None:
+def test_float16_files_are_about_half(healthy: Model, exported: Exports, name: str) -> None:
     """Of the weights: in so small a model names and tables are a large part, so the two files are subtracted."""
     weights = sum(4 * variable.shape.num_elements() for variable in healthy.load().generator.named_variables.values())
-    wide, half = (
-        healthy.export(tmp_path / f'{precision}{FORMATS[name].suffix}', name, precision, statistics='plain').size
-        for precision in ('float32', 'mixed_float16')
-    )
+    wide, half = (exported(name, precision)[1].size for precision in ('float32', 'mixed_float16'))
     assert 0.35 * weights < wide - half < 0.55 * weights
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', FORMATS)
 def test_pictures_as_bytes(healthy: Model, tmp_path: pathlib.Path, name: str) -> None:
     output = tmp_path / f'bytes{FORMATS[name].suffix}'
@@ -92,10 +121,9 @@ def test_the_json_says_what_the_file_is(broken: Model, tmp_path: pathlib.Path) -
     assert np.array_equal(golden.images, broken.images) and np.array_equal(golden.wanted, broken.source.image)
 
 
-def test_a_changed_file_is_found(healthy: Model, tmp_path: pathlib.Path) -> None:
+def test_a_changed_file_is_found(exported: Exports, tmp_path: pathlib.Path) -> None:
     """Bytes that change no picture are found by the checksum, weights by the pictures as well."""
-    output = tmp_path / 'a2b.pb'
-    healthy.export(output, 'frozen_graph')
+    output = _copied(exported, tmp_path)
     content = output.read_bytes()
     output.write_bytes(content + b'\x1a\x00')  # an empty field at the end: the same graph
     found = verify(output)
@@ -105,9 +133,8 @@ def test_a_changed_file_is_found(healthy: Model, tmp_path: pathlib.Path) -> None
     assert verify(output).drift > 0.0
 
 
-def test_what_lies_beside_is_needed(healthy: Model, tmp_path: pathlib.Path) -> None:
-    output = tmp_path / 'a2b.pb'
-    healthy.export(output, 'frozen_graph')
+def test_what_lies_beside_is_needed(exported: Exports, tmp_path: pathlib.Path) -> None:
+    output = _copied(exported, tmp_path)
     golden_path(output).unlink()
     with pytest.raises(UserError, match='golden.npz is needed'):
         verify(output)
@@ -116,11 +143,10 @@ def test_what_lies_beside_is_needed(healthy: Model, tmp_path: pathlib.Path) -> N
         verify(output)
 
 
-def test_a_file_alone_still_translates(healthy: Model, tmp_path: pathlib.Path) -> None:
-    output = tmp_path / 'a2b.pb'
-    healthy.export(output, 'frozen_graph')
+def test_a_file_alone_still_translates(healthy: Model, exported: Exports, tmp_path: pathlib.Path) -> None:
+    output = _copied(exported, tmp_path)
     json_path(output).unlink()
-    model = ExportedModel(output)
+    model = ExportedModel(output, 16)
     assert (model.direction, model.image_size) == ('a2b', 16)
     assert np.abs(model(healthy.images).image - healthy.source.image).max() < tolerances.NETWORK_FLOAT32
 

@@ -11,13 +11,15 @@ import os
 import pathlib
 import tempfile
 import warnings
-from typing import Any, Iterator, List, Tuple
+from typing import TYPE_CHECKING, Any, Iterator, List, Tuple
 
 import numpy as np
 
 from ugatit.errors import UserError
 from ugatit.export.runner import Runner, Tensor
-from ugatit.export.trace import Traced
+
+if TYPE_CHECKING:  # reading needs no TensorFlow
+    from ugatit.export.trace import Traced
 
 _INTERPRETERS = ('ai_edge_litert', 'tflite_runtime')
 
