@@ -92,7 +92,7 @@ def ablate(
     ablation: Ablation,
     variants: Sequence[Variant],
     started: Callable[[Variant, int], None] = lambda variant, left: None,
-    finished: Callable[[List[Dict[str, Any]]], None] = lambda rows: None,
+    finished: Callable[[List[Dict[str, Any]], bool], None] = lambda rows, new: None,
 ) -> List[Dict[str, Any]]:
     """Measures every variant that is not finished; a failing one becomes a row with its error.
 
@@ -100,7 +100,7 @@ def ablate(
         ablation: what all rows share.
         variants: from `read_variants`, the reference first.
         started: called before a variant is measured, with how many are left.
-        finished: called with all rows so far after each.
+        finished: called with all rows so far after each, and whether the last of them was measured now.
 
     Returns:
         Rows in the order of the variants: plain data.
@@ -110,6 +110,7 @@ def ablate(
     for number, variant in enumerate(variants):
         depends_on = ablation.depends_on(variant)
         row = ablation.store.finished(variant.name, depends_on)
+        known = row
         if variant.reference and reference is None:
             reference = ablation.store.reference(depends_on)
         if row is None or (variant.reference and reference is None):
@@ -123,7 +124,7 @@ def ablate(
         rows.append(row)
         if reference is None:
             raise UserError(f'The reference cannot be computed, so there is nothing to compare with: {row["error"]}')
-        finished(rows)
+        finished(rows, row is not known)
     return rows
 
 

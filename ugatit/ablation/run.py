@@ -61,9 +61,10 @@ def run(
     def started(variant: Variant, left: int) -> None:
         _log.info('%s (%d left): %s', variant.name, left, variant.changes)
 
-    def finished(rows: List[Dict[str, Any]]) -> None:
+    def finished(rows: List[Dict[str, Any]], new: bool) -> None:
         _log.info('%s', line(rows[-1]))
-        write_results(folder, about, rows)
+        if new or len(rows) == len(variants):
+            write_results(folder, about, rows)
         if bar is not None:
             bar.advance()
 

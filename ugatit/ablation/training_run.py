@@ -78,6 +78,7 @@ def run(
         name = f'{entry.name}-seed{seed}'
         depends_on = _depends_on(plan, entry, seed, folders, extractor, subset_size)
         result = store.finished(name, depends_on)
+        new = result is None
         if result is None:
             _log.info('%s (%d left): %s', name, len(runs) - number, entry.changes)
             workdir = folder / 'runs' / entry.name / f'seed{seed}'
@@ -89,7 +90,8 @@ def run(
                 store.save(name, depends_on, result)
         _log.info('%s', _line(result))
         results.append(result)
-        _write(folder, plan, dataset, extractor, results)
+        if new or len(results) == len(runs):
+            _write(folder, plan, dataset, extractor, results)
     failed = sum('error' in result for result in results)
     for file in ('table.csv', 'results.json', 'report.html'):
         _log.info('%s', folder / file)
