@@ -45,7 +45,6 @@ def main() -> int:
             for k in range(options.steps):
                 losses = step(k, make_images(k, count=2))
                 print('done', k + 1, flush=True)
-                _die(options, k, runner)
             state = {name: variable.numpy() for name, variable in official_state(training).items()}
     except UserError as error:
         print(error, file=sys.stderr)
@@ -65,13 +64,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument('--gan_type', default='lsgan')
     parser.add_argument('--precision', default='float32')
     parser.add_argument('--eager', action='store_true')
-    parser.add_argument('--die', type=int, default=0, help='end abruptly after so many steps')
     return parser.parse_args()
-
-
-def _die(options: argparse.Namespace, k: int, runner: Runner) -> None:
-    if options.die == k + 1:
-        os.kill(os.getpid(), 9)
 
 
 def _training(runner: Runner, options: argparse.Namespace) -> Training:

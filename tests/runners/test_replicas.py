@@ -8,30 +8,36 @@ import pathlib
 import socket
 import subprocess
 import sys
-from typing import Dict, List, Sequence
+from typing import Dict, List, Sequence, Tuple
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from tests import tolerances
+from tests.training.tiny_run import checkpoint, write_pictures
 from ugatit.runners.replicas import ReplicatedRunner
 from ugatit.runners.workers import Worker
+from ugatit.training.table import read_rows
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
 STEPS = 5
 
 
 def _start(output: pathlib.Path, *words: str, worker: int = -1, ports: Sequence[int] = ()) -> subprocess.Popen:
+    command = ['-m', 'tests.runners.replica_run', str(output), f'--steps={STEPS}', '--eager', *words]
+    return _launch(command, worker, ports)
+
+
+def _launch(command: Sequence[str], worker: int, ports: Sequence[int]) -> subprocess.Popen:
     environment = {**os.environ, 'PYTHONPATH': str(REPOSITORY)}
     environment.pop('TF_CONFIG', None)
     if worker >= 0:
         addresses = [f'127.0.0.1:{port}' for port in ports]
         task = {'type': 'worker', 'index': worker}
         environment['TF_CONFIG'] = json.dumps({'cluster': {'worker': addresses}, 'task': task})
-    command = [sys.executable, '-m', 'tests.runners.replica_run', str(output), f'--steps={STEPS}', '--eager', *words]
     pipes = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE}
-    return subprocess.Popen(command, cwd=REPOSITORY, env=environment, text=True, **pipes)
+    return subprocess.Popen([sys.executable, *command], cwd=REPOSITORY, env=environment, text=True, **pipes)
 
 
 def _end(process: subprocess.Popen) -> str:
@@ -82,14 +88,26 @@ def test_one_device_two_devices_and_two_processes_train_alike(tmp_path: pathlib.
 
 
 @pytest.mark.slow
-def test_a_killed_worker_leaves_the_other_with_a_sentence(tmp_path: pathlib.Path) -> None:
-    ports = _free_ports(2)
-    survivor = _start(tmp_path / 'first.npz', worker=0, ports=ports)
-    killed = _start(tmp_path / 'second.npz', '--die=2', worker=1, ports=ports)
-    killed.communicate(timeout=900)
-    told = survivor.communicate(timeout=900)[1]
-    assert killed.returncode == -9 and survivor.returncode == 3
-    assert 'worker 0 of 2 lost the others: one of them has ended' in told and 'from its last checkpoint' in told
+def test_a_killed_worker_leaves_a_sentence_and_a_checkpoint_that_continues(tmp_path: pathlib.Path) -> None:
+    """The chief is killed after the second of three steps; the other says so; both start again and finish."""
+    pictures, workdir = write_pictures(tmp_path / 'tiny'), tmp_path / 'run'
+
+    def train(*words: str) -> List[Tuple[int, str]]:
+        ports = _free_ports(2)
+        command = ['-m', 'tests.runners.train_run', str(pictures), str(workdir)]
+        workers = [_launch([*command, *more], k, ports) for k, more in enumerate((words, ()))]
+        told = [worker.communicate(timeout=900) for worker in workers]
+        return [(worker.returncode, ''.join(text)) for worker, text in zip(workers, told)]
+
+    killed, survivor = train('--die=2')
+    assert killed[0] == -9 and survivor[0] == 2, survivor[1]
+    assert 'error: worker 1 of 2 lost the others: one of them has ended' in survivor[1]
+    assert 'from its last checkpoint' in survivor[1]
+    assert checkpoint(workdir).location.step == 2  # one step is saved; the second was not
+    for code, told in train():
+        assert code == 0 and 'step 1 of 3, continued' in told and 'finished: 3 steps' in told
+    assert checkpoint(workdir).location.step == 4
+    assert [row['step'] for row in read_rows(workdir / 'losses.csv')] == ['1', '2', '3']
 
 
 def test_only_lost_workers_are_explained() -> None:

@@ -30,4 +30,4 @@ class Runner(Device):
         return dataclasses.replace(build, pad_mode='slices') if self.xla else build
 
     def compile(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        return tf.function(function, jit_compile=True) if self.xla else tf.function(function)
+        return tf.function(function, autograph=False, jit_compile=True if self.xla else None)

@@ -35,7 +35,7 @@ class Device:
     def compile(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The traced `function`, to be called once a step with the whole batch; runs it on each replica of this
         process, and gives one replica's result (training makes the results equal on all of them)."""
-        return tf.function(function)
+        return tf.function(function, autograph=False)
 
     def broadcast(self, variables: Sequence[tf.Variable]) -> None:
         """Gives every replica the chief's values; called once, when all variables exist and hold what a run begins

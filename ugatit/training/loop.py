@@ -147,6 +147,8 @@ class Loop:
 
     def _rescue(self) -> None:
         """Something else failed: keep the steps that were done, if the variables are those of a step."""
+        if not self._training.device.chief:
+            return
         try:
             if self._whole and self.done > self.saved:
                 self._save()

@@ -33,11 +33,14 @@ def stateless_noise(seed: int = 0, replicas: int = 1, replica: Callable[[], Any]
         return tf.random.stateless_uniform(shape, tf.stack([salt, tf.cast(step, tf.int32)]))
 
     def draw(domain: str, real: tf.Tensor, step: tf.Tensor) -> PenaltyNoise:
-        rows, *sides = tf.unstack(tf.shape(real))
-        alpha = uniform(f'alpha/{domain}', tf.stack([rows * replicas, 1, 1, 1]), step)
-        epsilon = uniform(f'epsilon/{domain}', tf.stack([rows * replicas, *sides]), step)
+        shape = tf.shape(real)
+        if replicas > 1:
+            shape = tf.concat([shape[:1] * replicas, shape[1:]], 0)
+        alpha = uniform(f'alpha/{domain}', tf.stack([shape[0], 1, 1, 1]), step)
+        epsilon = uniform(f'epsilon/{domain}', shape, step)
         if replicas == 1:
             return PenaltyNoise(alpha, epsilon)
+        rows = tf.shape(real)[0]
         start = replica() * rows
         return PenaltyNoise(alpha[start : start + rows], epsilon[start : start + rows])
 
