@@ -26,7 +26,12 @@ def _commands(name: str) -> List[str]:
 @pytest.mark.parametrize(
     ('name', 'extras', 'last'),
     [
-        ('run', 'cpu', '.venv/bin/python infer.py --output=results'),
+        (
+            'run',
+            'cpu',
+            '.venv/bin/python infer.py --output=results'
+            ' && .venv/bin/python diagnose.py strip --output=results/float16.png',
+        ),
         ('test', 'cpu,test', '.venv/bin/python -m pytest'),
     ],
 )
