@@ -125,7 +125,7 @@ class Translator:
     def _program(self, shape: Tuple[int, ...]) -> Any:
         size = (shape[0] if self._static else None, *shape[1:3])
         if size not in self._programs:
-            function = tf.function(self.generator)
+            function = tf.function(self.generator, autograph=False)  # all its branches are Python's
             self._programs[size] = function.get_concrete_function(tf.TensorSpec([*size, 3], tf.float32))
         return self._programs[size]
 

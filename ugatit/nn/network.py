@@ -34,9 +34,8 @@ class Network(tf.Module):
         if not self.registry.tensors:
             members: Dict[str, Membership] = {}
             size = self.architecture.image_size
-            tf.function(lambda x: self(x, Call(members=members)).image_or_logits).get_concrete_function(
-                tf.TensorSpec([None, size, size, 3], tf.float32)
-            )
+            function = tf.function(lambda x: self(x, Call(members=members)).image_or_logits, autograph=False)
+            function.get_concrete_function(tf.TensorSpec([None, size, size, 3], tf.float32))
             self.registry.tensors.update(members)
         return dict(self.registry.tensors)
 

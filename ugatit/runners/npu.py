@@ -71,7 +71,7 @@ class NpuRunner(Runner):
         return tf.device(EVERYWHERE)
 
     def compile(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        return tf.function(function)  # the adapter's own by now
+        return tf.function(function, autograph=False)  # the adapter's own by now
 
     def broadcast(self, variables: Sequence[tf.Variable]) -> None:
         if self.replicas > 1:
