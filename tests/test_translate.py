@@ -19,7 +19,7 @@ CONV = 'generator_B/conv/conv2d/Conv2D'
 def _open(monkeypatch: pytest.MonkeyPatch, native: bool) -> None:
     """Makes every device the CPU, said to have a float16 of its own or not."""
     runner = Runner('gpu', '/CPU:0', 'a stand-in', native_float16=native)
-    monkeypatch.setattr(module, 'open_runner', lambda name: runner)
+    monkeypatch.setattr(module, 'open_runner', lambda name, *more: runner)
 
 
 def _tensors(translate: module.Translator) -> Dict[str, tf.Tensor]:
