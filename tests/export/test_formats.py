@@ -9,6 +9,7 @@ from typing import Callable, Tuple
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from tests import tolerances
 from tests.export.models import Model
@@ -58,6 +59,10 @@ def _copied(exported: Exports, folder: pathlib.Path) -> pathlib.Path:
 @pytest.mark.slow
 @pytest.mark.parametrize(('name', 'precision'), WRITTEN)
 def test_written_checked_and_verified(healthy: Model, exported: Exports, name: str, precision: str) -> None:
+    if (name, precision) == ('tflite', 'float16') and tf.__version__.startswith('2.6.'):
+        with pytest.raises(UserError, match='has no form for GreaterEqual'):  # five axes, one of them free
+            exported(name, precision)
+        return
     output, made = exported(name, precision)
     assert made.check.passes(made.bound) and made.check.heatmap_difference < tolerances.FLOAT16_HEATMAP
     beside = {path.name for path in output.parent.iterdir()}
@@ -99,8 +104,6 @@ def test_pictures_as_bytes(healthy: Model, tmp_path: pathlib.Path, name: str) ->
 
 def test_bytes_come_in_as_the_decoder_makes_them(healthy: Model, tmp_path: pathlib.Path) -> None:
     """All 256 levels, exactly `to_float`: (x - 127.5) / 127.5 rounds once."""
-    import tensorflow as tf
-
     from ugatit.data.convert import to_float
     from ugatit.export.trace import from_pixels
 

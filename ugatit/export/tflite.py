@@ -35,7 +35,17 @@ def write(traced: Traced, path: pathlib.Path, half: bool) -> None:
         if half:
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
             converter.target_spec.supported_types = [tf.float16]
-        path.write_bytes(converter.convert())
+        try:
+            content = converter.convert()
+        except Exception as error:  # ConverterError, whose module differs between versions
+            if 'TF Select ops' not in str(error):
+                raise
+            names = str(error).rpartition('TF Select ops: ')[2].splitlines()[0]
+            raise UserError(
+                f'The TFLite converter of TensorFlow {tf.__version__} has no form for {names} in this graph; leave out'
+                ' --dynamic_batch and --dynamic_size, use --statistics=float32, or export with a newer TensorFlow.'
+            ) from None
+    path.write_bytes(content)
 
 
 def open_file(path: pathlib.Path) -> Runner:
