@@ -40,6 +40,7 @@ figure{margin:0;min-width:0}figcaption{font-size:.8rem;color:var(--soft)}
 .charts{display:grid;gap:1.2rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,560px),1fr));align-items:start}
 .grid td,.grid th{padding:.3rem;border:0;text-align:left;vertical-align:middle}
 .grid img{display:block;border-radius:6px;image-rendering:auto}
+.grid td>img{width:72px;height:auto;image-rendering:pixelated}
 .pair{display:flex;gap:4px}.pair img{width:96px;height:auto}
 .scale{display:inline-block;width:160px;height:.8em;border-radius:2px;vertical-align:middle;print-color-adjust:exact;
 background:linear-gradient(90deg,#000004,#57106e,#bc3754,#f98e09,#fcffa4)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import pathlib
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Sequence, Tuple
 
 from ugatit.ablation import charts, thumbnails
 from ugatit.ablation.frame import cell, chart, header, page, scroller
@@ -85,12 +85,16 @@ def _row(row: Mean, reference: Mean) -> str:
     if not row.kid:
         cells = '<td data-v=""></td>' * 5 + cell('<span class="mark bad">&#10007; failed</span>', '')
     else:
-        cells = ''.join(cell(f'{row.kid[d][0]:.2f} ± {row.kid[d][1]:.2f}', row.kid[d][0]) for d in DIRECTIONS)
+        cells = ''.join(cell(_mean(row, row.kid[d]), row.kid[d][0]) for d in DIRECTIONS)
         for d in DIRECTIONS:
             said = verdict(row, reference, d)
             cells += cell('' if row.reference else _MARKS[said], said, left=True)
-        cells += cell(f'{row.cycle[0]:.2f} ± {row.cycle[1]:.2f}', row.cycle[0]) + cell(str(len(row.seeds)))
+        cells += cell(_mean(row, row.cycle), row.cycle[0]) + cell(str(len(row.seeds)))
     return f'<tr{" class=pinned" if row.reference else ""}>{first}{cells}</tr>'
+
+
+def _mean(row: Mean, value: Tuple[float, float]) -> str:
+    return f'{value[0]:.2f} ± {value[1]:.2f}' if len(row.seeds) > 1 else f'{value[0]:.2f}'
 
 
 def _bars(rows: Sequence[Mean]) -> Any:

@@ -55,7 +55,7 @@ def means(results: Sequence[Dict[str, Any]]) -> List[Mean]:
 def verdict(mean: Mean, reference: Mean, direction: str) -> str:
     """'nearer', 'farther' or 'not separated' from the reference, by whether the seeds overlap."""
     a, b = mean.each[direction], reference.each[direction]
-    if not a or not b or not separated(a, b):
+    if min(len(a), len(b)) < 2 or not separated(a, b):  # one seed separates nothing
         return 'not separated'
     return 'nearer' if max(a) < min(b) else 'farther'
 
