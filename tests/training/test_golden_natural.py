@@ -29,7 +29,8 @@ def _run(golden: pathlib.Path, name: str, draw: int = 0) -> Run:
 def _equal_run(golden: pathlib.Path, name: str) -> Run:
     case = _case(golden, name)
     wanted = [_losses(case), _vectors(case), _fakes(case), _weights(case)]
-    return comparison.equal_run(name, functools.partial(_run, golden, name), wanted)
+    runs = {f'input noise {draw}': functools.partial(_run, golden, name, draw) for draw in tolerances.KINK_DRAWS}
+    return comparison.equal_run(name, runs, wanted)
 
 
 @pytest.fixture(params=['natural_lsgan_light_b1', pytest.param('natural_wgan-gp_light_b1', marks=pytest.mark.slow)])
