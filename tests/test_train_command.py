@@ -134,7 +134,7 @@ def test_every_config_is_valid_and_reads_as_a_document(name: str) -> None:
     settings.check()
     source = (REPOSITORY / 'configs' / name).read_text()
     assert f'python train.py --config=configs/{name} --dataset=' in source
-    if name != 'smoke.py':
+    if name not in ('smoke.py', 'demo.py'):  # made for small runs; the others are the paper's
         light = name in ('selfie2anime_light.py', 'ascend910.py')
         expected = Settings.from_sections({'model': {'light': light}})
         assert settings.training == expected.training and settings.model == expected.model

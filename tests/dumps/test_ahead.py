@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import os
 import pathlib
+import sys
 import threading
 from typing import List, Tuple
 
@@ -12,7 +14,8 @@ import pytest
 
 from tests.dumps.made import npu_file
 from ugatit.dumps.ahead import ReadAhead
-from ugatit.dumps.tensors import TensorRef
+from ugatit.dumps.mapped import Mapped
+from ugatit.dumps.tensors import TensorRef, npy_array
 from ugatit.dumps.writer import Tensor
 
 pytestmark = pytest.mark.skipif(not hasattr(os, 'posix_fadvise'), reason='the system cannot be asked to read ahead')
@@ -91,3 +94,17 @@ def test_systems_that_cannot_be_asked(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.delattr(os, 'posix_fadvise')
     with ReadAhead(_files(tmp_path, 2)) as ahead:
         ahead.done(0)
+
+
+def test_headers_are_read_by_any_number_of_threads(tmp_path: pathlib.Path) -> None:
+    """CPython 3.11 raises SystemError where two threads parse at once; without a lock this failed in most runs."""
+    path = tmp_path / 'a.npy'
+    np.save(path, np.zeros((2, 3), np.float32))
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            shapes = list(pool.map(lambda _: npy_array(path, Mapped(path)).shape, range(2000)))
+    finally:
+        sys.setswitchinterval(before)
+    assert set(shapes) == {(2, 3)}

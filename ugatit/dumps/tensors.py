@@ -6,6 +6,7 @@ import dataclasses
 import math
 import os
 import pathlib
+import threading
 from typing import Callable, Iterator, Optional, Tuple
 
 import numpy as np
@@ -149,6 +150,10 @@ def _open_layout(kind: DataType, layout: Layout, number: int, mapped: Mapped) ->
     )
 
 
+# NumPy parses a header with `ast`, which raises SystemError when two threads of CPython 3.11 do so at once.
+_ONE_HEADER = threading.Lock()
+
+
 def npy_array(path: os.PathLike, mapped: Mapped) -> np.ndarray:
     """The array of an .npy file, mapped; never unpickled. UserError for another file."""
     with open(path, 'rb') as file:
@@ -157,7 +162,8 @@ def npy_array(path: os.PathLike, mapped: Mapped) -> np.ndarray:
             if version not in ((1, 0), (2, 0)):
                 raise UserError(f'version {version[0]}.{version[1]} of the .npy format; 1.0 and 2.0 are known')
             reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, fortran, dtype = reader(file)
+            with _ONE_HEADER:
+                shape, fortran, dtype = reader(file)
             offset = file.tell()
         except UserError:
             raise
