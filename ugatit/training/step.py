@@ -20,23 +20,26 @@ from ugatit.training.update import (
 
 Images = Tuple[tf.Tensor, tf.Tensor]  # domain A, domain B: [N, H, W, 3] float32 in [-1, 1], the same N
 
-_OPTION = 'arithmetic_optimization'
+# What of TensorFlow's graph optimiser changes bits.
+_INEXACT = ('arithmetic_optimization', 'constant_folding')
 
 
 @contextlib.contextmanager
 def exact_graphs() -> Iterator[None]:
-    """Functions called inside are compiled without grappler's arithmetic optimisation.
+    """Functions called inside are compiled without the two passes of grappler that change bits.
 
-    It reorders sums, differently in each graph: the fused step then differs from its two halves by some 1e-8, which
-    Adam makes grow (measured on TensorFlow 2.21 and 2.6.5; without it they are equal bit for bit). TensorFlow has this
-    option per process only, so it is set around a call (0.1 ms) and put back.
+    Arithmetic optimisation reorders sums, differently in each graph: the fused step then differs from its two halves by
+    some 1e-8, which Adam makes grow. Constant folding also moves factors through products: a float32 step with live
+    exponents then differs from one without in the last bit of a loss, and 235 variables after one step. Without them
+    they are equal bit for bit (measured on TensorFlow 2.21; the first on 2.6.5 too). TensorFlow has these options per
+    process only, so they are set around a call (0.1 ms) and put back.
     """
-    before = tf.config.optimizer.get_experimental_options().get(_OPTION, True)
-    tf.config.optimizer.set_experimental_options({_OPTION: False})
+    before = tf.config.optimizer.get_experimental_options()
+    tf.config.optimizer.set_experimental_options(dict.fromkeys(_INEXACT, False))
     try:
         yield
     finally:
-        tf.config.optimizer.set_experimental_options({_OPTION: before})
+        tf.config.optimizer.set_experimental_options({name: before.get(name, True) for name in _INEXACT})
 
 
 class TrainingStep:
