@@ -9,7 +9,8 @@ FOUND: Dict[str, Tuple[float, str]] = {}
 
 
 def report(what: str, size: float, line: str) -> None:
-    """Keeps the largest of its kind."""
+    """Keeps the largest of its kind, as a plain float: nothing else of numbers passes between processes."""
+    size = float(size)
     if what not in FOUND or size > FOUND[what][0]:
         FOUND[what] = size, line
 

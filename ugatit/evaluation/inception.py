@@ -68,9 +68,12 @@ def _load(path: PathLike, data: bytes) -> Tuple[Any, int]:
     graph = tf.compat.v1.GraphDef()
     try:
         graph.ParseFromString(data)
+        is_graph = len(graph.node) > 0  # some protobufs read anything, and find nothing in it
     except DecodeError:
+        is_graph = False
+    if not is_graph:
         raise UserError(f'--inception must be a frozen graph, {_WHERE}, but {printable(path)} is none; download it'
-                        ' again.') from None  # fmt: skip
+                        ' again.')  # fmt: skip
     names = {node.name for node in graph.node}
     missing = [name for name in (INPUT, OUTPUT) if name not in names]
     if missing:
