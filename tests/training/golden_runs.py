@@ -100,17 +100,17 @@ class Run:
         getattr(self, kind).update({(point, name): np.asarray(value) for name, value in values.items()})
 
 
-def run_converged(case: Case) -> Run:
+def run_converged(case: Case, moved_by: int = 0) -> Run:
     """Protocol A: the same batch throughout, every `u` set before each update. Eager: quicker than tracing."""
     training, run = case.training(), Run()
     state = official_state(training)
-    batch = case.batch(case.arrays['in/A'], case.arrays['in/B'])
+    batch = case.batch(case.arrays['in/A'], case.arrays['in/B'], moved_by=moved_by)
     for step in range(STEPS):
         for letter, update in (('D', update_discriminators), ('G', update_generators)):
             point = f'step{step}_before{letter}'
             for name, u in case.under(f'u/{point}/').items():
                 state[name].assign(u)
-            if step == 0:
+            if step == 0 and not moved_by:
                 run.note('all_losses', point, all_losses(training, batch))
             run.note('losses', point, update(training, batch))
             adam = training.optimisers.discriminators if letter == 'D' else training.optimisers.generators
