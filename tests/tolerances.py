@@ -45,7 +45,7 @@ TRAINING_WEIGHT_ULP = 4
 # Adam's moments: relative to the largest of the tensor.
 TRAINING_SLOT = 1e-3
 # Rounding may fall on either side of a ReLU's or L1's kink. These seeds of 1e-6 input noise are tried in turn, 0 being
-# none, until one equals the recorded run in everything at once. Measured: natural lsgan at 0 on both TensorFlows, natural
+# none, until one equals the recorded run in everything at once. Measured: natural lsgan at 0 on both, natural
 # wgan-gp at 0 on 2.6.5 and at 5 on 2.21; converged runs need none on 2.21, and wgan-gp's the fifth on 2.6.5.
 KINK_DRAWS = (0, 5, 3, 1, 2, 4, 6, 7, 8, 9)
 # A unit vector after power iterations, and a picture in [-1, 1]: float32 sums in another order, three steps long.
