@@ -12,6 +12,10 @@ Trains from a light generator checkpoint (with --stress: from one made to overfl
     planned     mixed_float16, saturating, emulated; loss scales, and exponents that follow the ranges
     plain       the same with loss scales alone, as a port would do it
 
+Loss scales start at 1 (and double after 50 usable updates): from these checkpoints some ten updates of the generators
+are skipped until a scale of 1024 has fallen to what fits, which sets the whole curve back by ten steps;
+--loss_scale=1024 shows that.
+
 Distances to the reference: of losses, the mean absolute difference of moving averages over 20 steps, as a share of the
 reference's own mean, averaged over the terms; of pictures, the root mean square over both generators' pictures of all
 images. Expected: planned is no farther than 1.5 times the mean of the two noisy runs, plain is. Prints JSON, writes
@@ -73,6 +77,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument('--steps', type=int, default=200)
     parser.add_argument('--size', type=int, default=32)
     parser.add_argument('--seed', type=int, default=0)
+    parser.add_argument('--loss_scale', type=float, default=1.0, help='at the start; see above')
     return parser.parse_args()
 
 
@@ -122,7 +127,8 @@ class _Trainer:
         if arithmetic != 'float32':
             following = Following() if arithmetic == 'planned' else None
             policy = make_policy('mixed_float16', 'saturate')
-            self.precision = MixedPrecision(policy, architecture, following=following, growth_steps=50)
+            self.precision = MixedPrecision(policy, architecture, following=following, growth_steps=50,
+                                            loss_scale=options.loss_scale)  # fmt: skip
         fresh = seeded(options.seed)
         factories = {
             'g': checkpoint_factory(reader, fallback=fresh),
@@ -217,6 +223,7 @@ def _measure(runs: Dict[str, Dict[str, np.ndarray]], options: argparse.Namespace
 
 def _draw(target: pathlib.Path, runs: Dict[str, Dict[str, np.ndarray]], results: Dict[str, Any]) -> None:
     try:
+        import matplotlib
         from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
     except ImportError:
@@ -243,7 +250,8 @@ def _draw(target: pathlib.Path, runs: Dict[str, Dict[str, np.ndarray]], results:
         axes.grid(alpha=0.3)
         axes.legend(fontsize='x-small')
         axes.tick_params(labelsize='x-small')
-    FigureCanvasSVG(figure).print_svg(str(target), metadata={'Date': None})
+    with matplotlib.rc_context({'svg.fonttype': 'none'}):
+        FigureCanvasSVG(figure).print_svg(str(target), metadata={'Date': None})
 
 
 _STYLE = {
