@@ -136,7 +136,7 @@ def main(options: Any) -> int:
 
 
 def _sources(options: Any) -> List[str]:
-    """What to look for pictures in; nothing: the embedded portrait."""
+    """What to look for pictures in: the demo model's where neither pictures nor a model are named."""
     if options.input or options.checkpoint or options.model:
         return options.input
     from ugatit.checkpoints.demo import demo_pictures

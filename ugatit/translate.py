@@ -9,12 +9,9 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, Un
 import numpy as np
 import tensorflow as tf
 
-from ugatit.checkpoints.architecture import architecture_of
 from ugatit.checkpoints.demo import demo_checkpoint
-from ugatit.checkpoints.folding import folded_exponents
-from ugatit.checkpoints.load import check_variables, checkpoint_factory
 from ugatit.checkpoints.location import PathLike
-from ugatit.checkpoints.reader import CheckpointReader
+from ugatit.checkpoints.sources import UNTRAINED, InitialWeights, Source, StoredWeights, WeightsAsOfficial
 from ugatit.errors import UserError
 from ugatit.nn.architecture import GENERATOR_OF_DIRECTION, Architecture
 from ugatit.nn.blueprint import blueprint, check_variants
@@ -25,15 +22,12 @@ from ugatit.nn.policy import FLOAT32_POLICY, Policy, make_policy
 from ugatit.nn.presets import load_variants
 from ugatit.nn.rules import Variants
 from ugatit.nn.scaling import UNPLANNED, Folded
-from ugatit.nn.variables import VariableFactory, seeded
 from ugatit.ranges import RangePlan, check_permission, folding_factory
 from ugatit.runners import NpuSettings, open_runner
 
 _log = logging.getLogger(__name__)
 
 CALIBRATION_PICTURES = 16  # batch statistics of so many pictures; all of them are in memory together
-Source = Union['_Seeded', '_Stored']
-UNTRAINED = Architecture(image_size=128, ch=16, light=True)  # of a network without a checkpoint
 
 
 class Translation(NamedTuple):
@@ -187,7 +181,7 @@ def load(
     """
 
     def source(scope: str) -> Source:
-        return _Stored(demo_checkpoint() if path is None else path, scope, image_size, seed)
+        return StoredWeights(demo_checkpoint() if path is None else path, scope, image_size, seed)
 
     return _load(source, direction, make_policy(precision, overflow), load_variants(variants), ranges, device, npu)
 
@@ -209,7 +203,7 @@ def load_untrained(
     """
 
     def source(scope: str) -> Source:
-        return _Seeded(seed, image_size)
+        return InitialWeights(seed, image_size)
 
     return _load(source, direction, make_policy(precision, overflow), load_variants(variants), ranges, device)
 
@@ -223,7 +217,7 @@ def load_as_official(
     """
 
     def source(scope: str) -> Source:
-        return _Unaware(path, scope, image_size, seed=0)
+        return WeightsAsOfficial(path, scope, image_size, seed=0)
 
     return _load(source, direction, FLOAT32_POLICY, load_variants('default'), None, device)
 
@@ -251,60 +245,6 @@ def _load(
         generator, plan, uncalibrated = _build(source(scope), scope, build, ranges)
     rounds = runner.name == 'npu' and policy.name != 'float32'
     return Translator(generator, direction, runner.device, plan, uncalibrated, runner.static_shapes, rounds)
-
-
-class _Seeded:
-    """Initial weights in place of a checkpoint."""
-
-    def __init__(self, seed: int, image_size: int) -> None:
-        self.architecture = dataclasses.replace(UNTRAINED, image_size=image_size)
-        self._factory = seeded(seed)
-
-    def factory(self, scope: str, wanted: Mapping[str, Any], official: Mapping[str, Any]) -> VariableFactory:
-        del scope, wanted, official
-        return self._factory
-
-    def folded(self, scope: str) -> Dict[str, int]:
-        del scope
-        return {}
-
-    def holds(self, name: str) -> bool:
-        del name
-        return False
-
-
-class _Stored:
-    """A checkpoint, checked before anything big is read."""
-
-    def __init__(self, path: PathLike, scope: str, image_size: Optional[int], seed: int) -> None:
-        self._reader, self._seed = CheckpointReader(path), seed
-        self.architecture = architecture_of(self._reader, [scope], overrides={'image_size': image_size}).architecture
-
-    def factory(self, scope: str, wanted: Mapping[str, Any], official: Mapping[str, Any]) -> VariableFactory:
-        """Checks names and shapes: a variant's additional variables may be missing and start anew, no others may."""
-        stored = self._reader.variables()
-        additional = [name for name in wanted if name not in official and name not in stored]
-        expected = {**official, **{name: spec for name, spec in wanted.items() if name in stored or name in official}}
-        unused = [name for name in official if name not in wanted and name not in stored]
-        check_variables({name: spec for name, spec in expected.items() if name not in unused}, self._reader)
-        if additional:
-            _log.warning('%s lacks %d variables of this variant, which start at their initial values: %s',
-                         scope, len(additional), ', '.join(additional[:6]))  # fmt: skip
-        return checkpoint_factory(self._reader, fallback=seeded(self._seed))
-
-    def folded(self, scope: str) -> Dict[str, int]:
-        return folded_exponents(self._reader, scope)
-
-    def holds(self, name: str) -> bool:
-        return name in self._reader.variables()
-
-
-class _Unaware(_Stored):
-    """The same checkpoint to a reader that does not know what was folded into it."""
-
-    def folded(self, scope: str) -> Dict[str, int]:
-        del scope
-        return {}
 
 
 def _build(
