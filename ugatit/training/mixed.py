@@ -55,7 +55,7 @@ class MixedPhase(Phase):
     ) -> None:
         super().__init__(training)
         self._precision, self._owner = precision, owner
-        self._scale, self._scaled = precision.scales[owner], precision.policy.has_float16
+        self._scale = precision.scales[owner]
         self._tap = AmaxTap(precision.meters)
         self._ranges = [] if doubt is None else [doubt]  # bool scalars: an overflow that is not a gradient's
         self._gradients: List[tf.Tensor] = []  # bool scalars: an overflow of gradients
@@ -89,8 +89,7 @@ class MixedPhase(Phase):
 
     @property
     def one(self) -> tf.Tensor:
-        # In float32 a constant: of a variable the graph optimiser would divide by constants in another way.
-        return tf.convert_to_tensor(self._scale.scale) if self._scaled else super().one
+        return tf.convert_to_tensor(self._scale.scale)
 
     def watch(self, tape: tf.GradientTape, sources: Sequence[Any]) -> None:
         alarm = self._precision.alarm
@@ -100,7 +99,7 @@ class MixedPhase(Phase):
         self, tape: tf.GradientTape, target: Any, sources: Sequence[Any], upstream: Optional[Sequence[tf.Tensor]] = None
     ) -> List[tf.Tensor]:
         alarm = self._precision.alarm
-        upstream = upstream or ([self.one] if self._scaled else None)
+        upstream = upstream or [self.one]
         if alarm is None:
             return super().slopes(tape, target, sources, upstream)
         *slopes, count = super().slopes(tape, target, [*sources, alarm], upstream)
@@ -120,8 +119,7 @@ class MixedPhase(Phase):
         self._share_statistics()
         for variable, before in zip(self._running, self._before):
             assign_here(variable, tf.where(applied, variable, before))
-        slopes = device.mean(slopes)
-        adam.apply(self._scale.unscaled(slopes) if self._scaled else slopes, learning_rate, applied)
+        adam.apply(self._scale.unscaled(device.mean(slopes)), learning_rate, applied)
         self._scale.update(applied, tf.equal(reason, GRADIENTS))
         if self.inner.overflowed:
             self._precision.scales['penalty'].update(applied, tf.equal(reason, PENALTY))
