@@ -129,6 +129,9 @@ def test_our_own_is_replaced_and_no_other_kind(command: str, flag: str, tmp_path
         else:
             with pytest.raises(UserError, match='exists already'):
                 _check(flags, f'--{flag}={tmp_path / kind}')
+    if flags.outputs[flag] == 'html':  # pages written before the mark became that of every report
+        (tmp_path / 'old').write_text('<html><head><meta name="generator" content="ugatit diagnose">')
+        _check(flags, f'--{flag}={tmp_path / "old"}')
     (tmp_path / 'empty').touch()
     _check(flags, f'--{flag}={tmp_path / "empty"}')
     _check(flags, f'--{flag}={tmp_path / "new" / "folder" / "file"}')
@@ -228,6 +231,11 @@ def test_a_file_that_stdout_goes_to_is_not_replaced(tmp_path: pathlib.Path) -> N
     os.waitpid(pid, 0)
     os.close(log)
     assert 'is where this command prints to' in (tmp_path / 'log').read_text()
+
+
+def test_the_mark_names_no_single_command() -> None:
+    """Reports of ablate.py and of dumps carry it too."""
+    assert 'diagnose' not in HTML_MARK
 
 
 def test_what_was_written_is_said(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture) -> None:

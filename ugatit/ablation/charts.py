@@ -11,8 +11,9 @@ import math
 import re
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
+from ugatit.numerics import FLOAT16
+
 _INK, _PAPER = '#010203', '#fdfcfb'  # stand in for the page's colours, which change with the reader's theme
-LIMIT = 65504.0
 SERIES = ('#2f6fdb', '#c2571a', '#12836d', '#8a56c2', '#b3386b', '#6b7280', '#a3850c', '#0f8aa3', '#7a4a2b')
 _DASHES = ('-', '--', ':', '-.')
 
@@ -70,8 +71,8 @@ def ranges(rows: Sequence[Dict[str, Any]]) -> Optional[str]:
                 linestyle=_DASHES[index % len(_DASHES)],
                 linewidth=1.3,
             )
-        axes.axhline(LIMIT, color=_INK, linewidth=1.2)
-        axes.text(0, LIMIT * 1.3, "float16's end, 65504", fontsize=9, color=_INK)
+        axes.axhline(FLOAT16.max_finite, color=_INK, linewidth=1.2)
+        axes.text(0, FLOAT16.max_finite * 1.3, f"float16's end, {FLOAT16.max_finite:.0f}", fontsize=9, color=_INK)
         axes.set_yscale('log')
         axes.set_xlabel('tensors in the order of execution')
         axes.set_ylabel('largest |value|, as stored')

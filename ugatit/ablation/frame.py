@@ -47,11 +47,12 @@ background:linear-gradient(90deg,#000004,#57106e,#bc3754,#f98e09,#fcffa4)}
 @media (max-width:700px){body{font-size:15px}main{padding:.7rem}.pair{flex-direction:column}
 tbody th small{min-width:8.5rem}
 tbody th{max-width:10rem;white-space:normal}.mark{margin-left:0}
-.grid tbody th{max-width:7.5rem;white-space:normal;overflow-wrap:anywhere}}
-@media print{main{max-width:none;padding:0}.wide{overflow:visible;border:0}table{font-size:6.5pt}
+.grid tbody th{min-width:5.5rem;max-width:7.5rem;overflow-wrap:break-word}}
+@media print{main{max-width:none;padding:0}h2{break-after:avoid}.wide{overflow:visible;border:0}table{font-size:6.5pt}
 th,td{padding:.1rem .2rem;
 white-space:normal}thead th,tbody th{position:static}.pair img{width:60px}tr,svg,figure{break-inside:avoid}
-.screen{display:none}tbody th small{min-width:0}tr.best th,tr.unusable th,.mark{print-color-adjust:exact}}
+.screen{display:none}tbody th small{min-width:8rem}
+.mark{font-size:5.5pt;margin-left:0}tr.best th,tr.unusable th,.mark{print-color-adjust:exact}}
 """.strip()
 
 _SORT = """

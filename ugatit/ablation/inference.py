@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 
 import numpy as np
 
-from ugatit.ablation import models
+from ugatit.ablation import identity, models
 from ugatit.ablation.scores import Scores, score
 from ugatit.ablation.spec import Variant
 from ugatit.ablation.store import Store
@@ -61,6 +61,7 @@ class Ablation:
         images = self.pictures.images
         return {
             'variant': dataclasses.asdict(variant),
+            'rules': identity.rules(variant.variants),
             'checkpoint': [os.fspath(self.source.checkpoint), index.st_size, index.st_mtime_ns],
             'direction': self.source.direction,
             'device': self.source.device,
@@ -131,14 +132,18 @@ def ablate(
 def _guarded(
     ablation: Ablation, variant: Variant, reference: Optional[np.ndarray]
 ) -> Tuple[Dict[str, Any], Optional[np.ndarray]]:
-    """One row, whatever happens in it."""
+    """One row, whatever happens in it; but without a reference nothing has a meaning, so its bugs are not hidden."""
     try:
         with quietly():
             return _measured(ablation, variant, reference)
     except Exception as error:  # the point is that the rest goes on; the sentence is in the report
-        reason = str(error) if isinstance(error, UserError) else f'{type(error).__name__}: {error}'
-        _log.error('%s failed: %s', variant.name, reason)
-        return {**_settings(variant), 'error': reason}, None
+        if isinstance(error, UserError):
+            _log.error('%s failed: %s', variant.name, error)
+            return {**_settings(variant), 'error': str(error)}, None
+        if variant.reference:
+            raise
+        _log.exception('%s failed', variant.name)
+        return {**_settings(variant), 'error': f'{type(error).__name__}: {error}'}, None
 
 
 def _measured(
@@ -181,7 +186,7 @@ def _set_distances(ablation: Ablation, results: np.ndarray, scores: Scores) -> D
     if ablation.target is None or scores.broken:
         return {'kid': None, 'fid': None}
     target = ablation.target
-    kid, fid = judge_arrays(results, None, target.extractor, target.judging, target.features)
+    kid, fid = judge_arrays(results, target.features, target.extractor, target.judging)
     return {'kid': kid.to_json(), 'fid': fid.to_json()}
 
 

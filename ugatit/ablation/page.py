@@ -14,6 +14,7 @@ from ugatit.ablation.frame import cell, chart, header, page, scroller
 from ugatit.ablation.inference import marked, read_saved
 from ugatit.ablation.scores import UNUSABLE_DB, VISIBLE_RULE
 from ugatit.ablation.table import best, decibels
+from ugatit.data.convert import to_uint8
 
 _MOST_PICTURES = 4  # of the grid
 _LINES = 5  # of the range plot
@@ -192,7 +193,7 @@ def _pair(folder: pathlib.Path, row: Dict[str, Any], name: str, wanted: Optional
     if found is None or wanted is None:
         return ''
     label = f'{name} by {row["variant"]}'
-    parts = [thumbnails.figure(thumbnails.pixels(found), label)]
+    parts = [thumbnails.figure(to_uint8(found), label)]
     if not row['reference']:
         words = f'difference of {label} from float32, {decibels(row)} over all pictures'
         shades = thumbnails.difference_map(marked(found) if row['broken'] else found, wanted)

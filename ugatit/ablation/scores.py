@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List
 
 import numpy as np
 
@@ -63,9 +63,3 @@ def difference(result: np.ndarray, reference: np.ndarray) -> np.ndarray:
 
 def _visible(result: np.ndarray, reference: np.ndarray) -> bool:
     return float(np.mean(difference(result, reference) > VISIBLE_LEVELS)) > VISIBLE_SHARE
-
-
-def floor_of(rows: List[Dict[str, Any]], precision: str) -> Optional[float]:
-    """PSNR of the floor row of a precision, where the list has one."""
-    found = [row['psnr_db'] for row in rows if row.get('ranges') == 'floor' and row['precision'] == precision]
-    return found[0] if found else None

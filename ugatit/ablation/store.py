@@ -8,20 +8,22 @@ OUTPUT/table.csv, results.json, report.html
 
 from __future__ import annotations
 
-import hashlib
+import io
 import json
 import pathlib
+import zipfile
 from typing import Any, Dict, Mapping, Optional
 
 import numpy as np
 
+from ugatit.ablation.identity import digest
 from ugatit.data.convert import save_png, write_file
 from ugatit.data.names import printable
 from ugatit.data.reports import JSON_KEY, JSON_VALUE, write_json_report
 from ugatit.errors import UserError
 from ugatit.inference.outputs import require_writable
 
-VERSION = 1  # grows when rows are measured differently, so that old ones are measured again
+VERSION = 2  # grows when rows are measured differently, so that old ones are measured again
 _MARK = 'ablation.json'
 
 
@@ -57,12 +59,14 @@ class Store:
         try:
             with np.load(self.folder / 'reference.npz') as stored:
                 return stored['results'] if str(stored['fingerprint']) == fingerprint(depends_on) else None
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):  # not there, or damaged
             return None
 
     def save_reference(self, depends_on: Mapping[str, Any], results: np.ndarray) -> None:
-        """For the rows of later sessions."""
-        np.savez(self.folder / 'reference.npz', results=results, fingerprint=fingerprint(depends_on))
+        """For the rows of later sessions; whole or not at all."""
+        buffer = io.BytesIO()
+        np.savez(buffer, results=results, fingerprint=fingerprint(depends_on))
+        write_file(self.folder / 'reference.npz', buffer.getvalue())
 
     def save_picture(self, name: str, picture: str, pixels: np.ndarray) -> pathlib.Path:
         """uint8 [H, W, 3] -> images/NAME/PICTURE.png."""
@@ -74,8 +78,7 @@ class Store:
 
 def fingerprint(depends_on: Mapping[str, Any]) -> str:
     """Equal for equal content."""
-    text = json.dumps({'version': VERSION, **depends_on}, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return digest({'version': VERSION, **depends_on})
 
 
 def _require_ours(folder: pathlib.Path, kind: str) -> None:

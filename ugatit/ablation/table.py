@@ -5,11 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import math
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, Optional, Sequence
 
-FIRST_COLUMNS = ('variant', 'precision', 'overflow', 'planned', 'psnr_db', 'ssim', 'max_error_8bit')
 COLUMNS = (
-    *FIRST_COLUMNS,
+    'variant',
+    'precision',
+    'overflow',
+    'planned',
+    'psnr_db',
+    'ssim',
+    'max_error_8bit',
     'changed',
     'kid_x100',
     'kid_x100_deviation',
@@ -82,8 +87,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bool):
         return 'yes' if value else 'no'
     return f'{value:.6g}' if isinstance(value, float) else value
-
-
-def read_csv(text: str) -> List[Dict[str, str]]:
-    """What `csv_text` wrote."""
-    return list(csv.DictReader(io.StringIO(text)))

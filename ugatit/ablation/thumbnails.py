@@ -10,7 +10,6 @@ import numpy as np
 from PIL import Image
 
 from ugatit.ablation.scores import difference
-from ugatit.data.convert import to_uint8
 
 SIDE = 128  # pixels, of the longer edge
 FULL_SCALE = 64  # levels of 255 that are shown as the brightest difference
@@ -35,8 +34,3 @@ def difference_map(result: np.ndarray, reference: np.ndarray) -> np.ndarray:
     below = np.minimum(share.astype(int), len(_STOPS) - 2)
     part = (share - below)[..., None]
     return np.rint(_STOPS[below] * (1 - part) + _STOPS[below + 1] * part).astype(np.uint8)
-
-
-def pixels(picture: np.ndarray) -> np.ndarray:
-    """[H, W, 3] in [-1, 1] as uint8."""
-    return to_uint8(picture)

@@ -9,7 +9,8 @@ from typing import Any, Dict, List, Sequence, Tuple
 from ugatit.ablation import charts, thumbnails
 from ugatit.ablation.frame import cell, chart, header, page, scroller
 from ugatit.ablation.inference import read_saved
-from ugatit.ablation.training_table import DIRECTIONS, Mean, means, verdict
+from ugatit.ablation.training_table import DIRECTIONS, Mean, means, summed, verdict
+from ugatit.data.convert import to_uint8
 
 _SMOOTH = 5  # logged steps that a point of a curve is the mean of
 _CURVES = (
@@ -109,9 +110,9 @@ def _curve(title: str, columns: Sequence[str], results: Sequence[Dict[str, Any]]
     done = [result for result in results if 'error' not in result]
     for name in dict.fromkeys(result['name'] for result in done):
         runs = [result['curves'] for result in done if result['name'] == name]
-        length = min(len(run['step']) for run in runs)
-        total = [sum(run[column][i] for run in runs for column in columns) / len(runs) for i in range(length)]
-        series.append((name, *_smoothed(runs[0]['step'][:length], total)))
+        totals = [summed(run, columns) for run in runs]
+        steps = [step for step in totals[0] if all(step in total for total in totals)]
+        series.append((name, *_smoothed(steps, [sum(total[step] for total in totals) / len(runs) for step in steps])))
     place = 'curve-' + columns[0].lower().replace('_', '-')
     return chart(
         charts.curves(title, series, 'loss', place), f'{title}, mean over seeds and over {_SMOOTH} steps logged.'
@@ -147,7 +148,7 @@ def _picture(folder: pathlib.Path, key: str, place: str, label: str) -> str:
     if found is None:
         return ''
     alt = f'test picture {place[4:]}, {_WORDS[place[:3]]}, {label}'
-    return thumbnails.figure(thumbnails.pixels(found), alt)
+    return thumbnails.figure(to_uint8(found), alt)
 
 
 def _errors(rows: Sequence[Mean]) -> str:

@@ -1,34 +1,36 @@
 """`ablate.py --train`: one process of train.py per run, then its test pictures translated and judged.
 
 A process of its own: a run that dies takes nothing with it, memory is given back, and the command in its log is what
-anybody can type. A finished run is not trained again, and a half-finished one continues, because train.py does.
+anybody can type. A finished run is not trained again, and a half-finished one continues, because train.py does: so the
+name of its folder ends in a digest of all that training depends on, and a run with other settings is in another folder.
 """
 
 from __future__ import annotations
 
-import csv
 import logging
-import os
 import pathlib
 import subprocess
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ugatit.ablation import identity
 from ugatit.ablation.store import Store
 from ugatit.ablation.training import Entry, Plan
 from ugatit.ablation.training_page import report
 from ugatit.ablation.training_table import csv_text
 from ugatit.data.convert import to_uint8, write_file
-from ugatit.data.files import PathLike
+from ugatit.data.files import PathLike, list_images
 from ugatit.data.folders import Folders, find_folders
+from ugatit.data.names import printable
 from ugatit.data.reports import write_json_report
 from ugatit.diagnosis.dropin import quietly
 from ugatit.diagnosis.pictures import read_pictures, trained_size
 from ugatit.errors import UserError
 from ugatit.evaluation.extractors import Extractor, choose_extractor, extract
 from ugatit.evaluation.frechet import fid
-from ugatit.evaluation.kernel import kid
+from ugatit.evaluation.kernel import choose_subset_size, kid
+from ugatit.training.table import read_rows
 from ugatit.translate import load
 
 _log = logging.getLogger(__name__)
@@ -45,11 +47,18 @@ class Job(NamedTuple):
     plan: Plan
     entry: Entry
     seed: int
+    variants: str  # that it trains
+    depends_on: Dict[str, Any]  # what must be equal for a finished row to count
     words: List[str]  # the command
     workdir: pathlib.Path
     folders: Folders
     extractor: Extractor
     subset_size: Optional[int]
+
+    @property
+    def name(self) -> str:
+        """Of its row and of its pictures."""
+        return f'{self.entry.name}-seed{self.seed}'
 
 
 def run(
@@ -64,33 +73,28 @@ def run(
     """Trains and judges what is not finished; 1 where a run failed.
 
     Raises:
-        UserError: the dataset has no test pictures to judge on, or the output is somebody else's folder.
+        UserError: before anything is trained: the dataset has no test pictures to judge on, or fewer than a KID subset;
+            the base is no config; or the output is somebody else's folder.
     """
     folder = pathlib.Path(output).expanduser().absolute()
     folders = find_folders(dataset)
-    _require_tests(folders)
+    _require_tests(folders, subset_size)
     store = Store(folder, 'training')
     extractor = choose_extractor(inception)
+    jobs = _jobs(plan, folder, folders, device, command, extractor, subset_size)
     store.begin()
     results: List[Dict[str, Any]] = []
-    runs = plan.runs()
-    for number, (entry, seed) in enumerate(runs):
-        name = f'{entry.name}-seed{seed}'
-        depends_on = _depends_on(plan, entry, seed, folders, extractor, subset_size)
-        result = store.finished(name, depends_on)
+    for job in jobs:
+        result = store.finished(job.name, job.depends_on)
         new = result is None
         if result is None:
-            _log.info('%s (%d left): %s', name, len(runs) - number, entry.changes)
-            workdir = folder / 'runs' / entry.name / f'seed{seed}'
-            words = [*command, f'--config={plan.base}', f'--dataset={folders.train_a.parent.absolute()}',
-                     f'--workdir={workdir}', f'--device={device}', *entry.words(seed)]  # fmt: skip
-            job = Job(plan, entry, seed, words, workdir, folders, extractor, subset_size)
+            _log.info('%s (%d left): %s', job.name, len(jobs) - len(results), job.entry.changes)
             result = _guarded(job, store)
             if 'error' not in result:
-                store.save(name, depends_on, result)
+                store.save(job.name, job.depends_on, result)
         _log.info('%s', _line(result))
         results.append(result)
-        if new or len(results) == len(runs):
+        if new or len(results) == len(jobs):
             _write(folder, plan, dataset, extractor, results)
     failed = sum('error' in result for result in results)
     for file in ('table.csv', 'results.json', 'report.html'):
@@ -98,25 +102,43 @@ def run(
     return SOME_FAILED if failed else DONE
 
 
-def _require_tests(folders: Folders) -> None:
+def _require_tests(folders: Folders, subset_size: Optional[int]) -> None:
     for domain, path in (('A', folders.test_a), ('B', folders.test_b)):
         if path is None:
             raise UserError(f'ablate.py --train judges on test pictures, but the dataset has no test{domain}; add it.')
+    choose_subset_size(*(len(list_images(path).paths) for path in folders[3:5]), subset_size)
 
 
-def _depends_on(
-    plan: Plan, entry: Entry, seed: int, folders: Folders, extractor: Extractor, subset_size: Optional[int]
-) -> Dict[str, Any]:
-    return {
-        'base': plan.base.read_text('utf-8'),
-        'fields': [list(field) for field in entry.fields],
-        'seed': seed,
-        'pictures': [
-            len(os.listdir(path)) for path in (folders.train_a, folders.train_b, folders.test_a, folders.test_b)
-        ],  # fmt: skip
-        'extractor': extractor.name,
-        'subset_size': subset_size,
-    }
+def _jobs(
+    plan: Plan,
+    folder: pathlib.Path,
+    folders: Folders,
+    device: str,
+    command: Sequence[str],
+    extractor: Extractor,
+    subset_size: Optional[int],
+) -> List[Job]:
+    """Every run, seed by seed."""
+    settings = identity.settings(plan.base, plan.root)
+    learned, judged = ([identity.files(path) for path in paths] for paths in (folders[1:3], folders[3:5]))
+    jobs = []
+    for entry, seed in plan.runs():
+        variants = _variants(plan, entry, settings)
+        training = {'settings': settings, 'fields': entry.fields, 'rules': identity.rules(variants), 'data': learned}
+        depends_on = {'training': training, 'seed': seed, 'tests': judged, 'extractor': extractor.name,
+                      'subset_size': subset_size}  # fmt: skip
+        workdir = folder / 'runs' / entry.name / f'seed{seed}-{identity.short_digest(training)}'
+        words = [*command, f'--config={plan.base}', f'--dataset={folders.train_a.parent.absolute()}',
+                 f'--workdir={workdir}', f'--device={device}', *entry.words(seed)]  # fmt: skip
+        jobs.append(Job(plan, entry, seed, variants, depends_on, words, workdir, folders, extractor, subset_size))
+    return jobs
+
+
+def _variants(plan: Plan, entry: Entry, settings: Dict[str, Any]) -> str:
+    """The preset or file that an entry trains; train.py runs in the root, so files are named from there."""
+    usual = settings.get('model', {}).get('variants', 'default')
+    variants = str(dict(entry.fields).get('model.variants', usual))
+    return str(plan.root / variants) if variants.endswith('.py') else variants
 
 
 def _guarded(job: Job, store: Store) -> Dict[str, Any]:
@@ -128,8 +150,10 @@ def _guarded(job: Job, store: Store) -> Dict[str, Any]:
         with quietly():
             return {**row, **_judged(job, store)}
     except Exception as error:  # the point is that the rest goes on
-        reason = str(error) if isinstance(error, UserError) else f'{type(error).__name__}: {error}'
-        return {**row, 'error': reason}
+        if isinstance(error, UserError):
+            return {**row, 'error': str(error)}
+        _log.exception('%s failed', job.name)
+        return {**row, 'error': f'{type(error).__name__}: {error}'}
 
 
 def _train(job: Job) -> None:
@@ -142,7 +166,8 @@ def _train(job: Job) -> None:
         done = subprocess.run(job.words, cwd=job.plan.root, stdout=file, stderr=file, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         last = log.read_text('utf-8', 'replace').rstrip().splitlines()[-1]
-        raise UserError(f'train.py stopped with exit code {done.returncode}: {last}')
+        raise UserError(f'train.py stopped with exit code {done.returncode}: {last}; all that it said is in'
+                        f' {printable(log)}: mend the cause and give the same command again.')  # fmt: skip
 
 
 def _judged(job: Job, store: Store) -> Dict[str, Any]:
@@ -161,16 +186,13 @@ def _judged(job: Job, store: Store) -> Dict[str, Any]:
             'kid_untranslated': kid(before, real, subset_size=job.subset_size).to_json(),
         }
         for number in range(min(SHOWN, len(images))):
-            store.save_picture(f'{job.entry.name}-seed{job.seed}', f'{direction}_{number}', to_uint8(made[number]))
+            store.save_picture(job.name, f'{direction}_{number}', to_uint8(made[number]))
             store.save_picture('input', f'{direction}_{number}', to_uint8(images[number]))
     return found
 
 
 def _translated(job: Job, direction: str, images: np.ndarray) -> np.ndarray:
-    variants = str(dict(job.entry.fields).get('model.variants', 'default'))
-    if variants.endswith('.py'):
-        variants = str(job.plan.root / variants)
-    translate = load(job.workdir / 'checkpoints', direction, variants=variants, device='cpu')
+    translate = load(job.workdir / 'checkpoints', direction, variants=job.variants, device='cpu')
     return np.concatenate([translate(images[i : i + _BATCH]).image for i in range(0, len(images), _BATCH)])
 
 
@@ -178,14 +200,10 @@ def _features(extractor: Extractor, images: np.ndarray) -> np.ndarray:
     return extract(extractor, (to_uint8(image) for image in images))
 
 
-def read_curves(table: pathlib.Path) -> Dict[str, List[float]]:
-    """The loss table's steps and the columns that the report draws."""
-    with table.open(encoding='utf-8', newline='') as file:
-        rows = [row for row in csv.DictReader(file) if row.get('step')]
-    curves = {'step': [float(row['step']) for row in rows]}
-    for column in CURVES:
-        curves[column] = [float(row[column]) for row in rows if row.get(column)]
-    return curves
+def read_curves(table: pathlib.Path) -> Dict[str, List[Tuple[int, float]]]:
+    """(step, value) of the columns that the report draws; a step that did not compute a term (n_critic) has none."""
+    rows = read_rows(table)
+    return {column: [(int(row['step']), float(row[column])) for row in rows if row.get(column)] for column in CURVES}
 
 
 def _line(result: Dict[str, Any]) -> str:

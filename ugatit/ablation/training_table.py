@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from ugatit.ablation.training import separated, summary
@@ -60,12 +61,17 @@ def verdict(mean: Mean, reference: Mean, direction: str) -> str:
     return 'nearer' if max(a) < min(b) else 'farther'
 
 
+def summed(curves: Dict[str, Any], columns: Sequence[str]) -> Dict[float, float]:
+    """Step -> sum of some columns of one run's curves, at those steps that have a value in all of them."""
+    found = [dict(map(tuple, curves[column])) for column in columns]
+    return {step: sum(values[step] for values in found) for step in found[0] if all(step in v for v in found)}
+
+
 def last_cycle(result: Dict[str, Any]) -> float:
-    """How well pictures come back: both cycle losses, mean of the last tenth of the logged steps."""
-    curves = result['curves']
-    both = [a + b for a, b in zip(curves['G_A_cycle'], curves['G_B_cycle'])]
+    """How well pictures come back: both cycle losses, mean of the last tenth of the logged steps; NaN without any."""
+    both = list(summed(result['curves'], ('G_A_cycle', 'G_B_cycle')).values())
     last = both[-max(1, len(both) // 10) :]
-    return sum(last) / len(last)
+    return sum(last) / len(last) if last else math.nan
 
 
 def _mean(results: Sequence[Dict[str, Any]]) -> Mean:

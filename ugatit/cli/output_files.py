@@ -105,9 +105,9 @@ def _json(head: bytes) -> bool:
 
 
 def _html(head: bytes) -> bool:
-    from ugatit.data.reports import HTML_MARK
+    from ugatit.data.reports import HTML_MARKS
 
-    return HTML_MARK.encode() in head
+    return any(mark.encode() in head for mark in HTML_MARKS)
 
 
 def _svg(head: bytes) -> bool:

@@ -9,7 +9,8 @@ from typing import Any, Mapping
 from ugatit.data.convert import PathLike, write_file
 
 JSON_KEY, JSON_VALUE = 'ugatit', 'report'  # the first key of every JSON report: seen without reading the whole file
-HTML_MARK = '<meta name="generator" content="ugatit diagnose">'  # infer.py's gallery has a mark of its own
+HTML_MARK = '<meta name="generator" content="ugatit report">'  # infer.py's gallery has a mark of its own
+HTML_MARKS = (HTML_MARK, '<meta name="generator" content="ugatit diagnose">')  # and that of older pages
 SVG_MARK = '<!-- ugatit diagnose -->'
 
 

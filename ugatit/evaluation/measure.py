@@ -96,13 +96,10 @@ def judge(
     return Judgement(extractor.name, extractor.comparable, judging.size, found, fid(x, y), pair, tuple(skipped))
 
 
-def judge_arrays(
-    results: np.ndarray, targets: Optional[np.ndarray], extractor: Extractor, judging: Judging, features: Any = None
-) -> Tuple[Kid, Fid]:
-    """The same for results [N, H, W, 3] in [-1, 1]; `features`: the targets' if they are known, from `extract`."""
+def judge_arrays(results: np.ndarray, features: np.ndarray, extractor: Extractor, judging: Judging) -> Tuple[Kid, Fid]:
+    """The same for results [N, H, W, 3] in [-1, 1]; `features`: the targets', from `extract`."""
     x = extract(extractor, (to_uint8(result) for result in results))
-    y = extract(extractor, (to_uint8(target) for target in targets)) if features is None else features
-    return kid(x, y, judging.subsets, judging.subset_size, judging.seed), fid(x, y)
+    return kid(x, features, judging.subsets, judging.subset_size, judging.seed), fid(x, features)
 
 
 def _read(path: PathLike, judging: Judging, skipped: List[str]) -> Optional[np.ndarray]:
