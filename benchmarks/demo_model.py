@@ -10,6 +10,7 @@ random features compare only with themselves.
 from __future__ import annotations
 
 import argparse
+import io
 import itertools
 import json
 import pathlib
@@ -20,10 +21,11 @@ import numpy as np
 from PIL import Image
 
 from ugatit.checkpoints.demo import demo_pictures
-from ugatit.data.avatars import STYLES, faces_of
+from ugatit.data.avatars import STYLES, drawer, faces_of
 from ugatit.data.convert import to_float, to_uint8
 from ugatit.data.decode import decode_file
 from ugatit.data.heatmap import overlay_heatmap
+from ugatit.errors import UserError
 from ugatit.evaluation.extractors import choose_extractor, extract
 from ugatit.evaluation.kernel import kid
 from ugatit.numerics import psnr
@@ -31,6 +33,8 @@ from ugatit.translate import Translator, load
 
 BATCH = 50
 WORST = 6
+SEED = 0  # of the data set
+_DRAW_AGAIN = 'draw them with python -m ugatit.data --output=DIR, and leave its --seed at 0'
 # Where skin and clothes are in every picture of a domain, as [top, bottom, left, right] of 64.
 PLACES = {'A': {'skinColor': (46, 50, 34, 38), 'clothingColor': (60, 64, 16, 24)},
           'B': {'skinColor': (34, 38, 28, 36), 'clothingColor': (58, 64, 20, 44)}}  # fmt: skip
@@ -45,6 +49,10 @@ def main() -> int:
     parser.add_argument('--most', type=int, default=500, help='test pictures of each domain')
     parser.add_argument('--inception', default=None)
     options = parser.parse_args()
+    try:
+        check_faces(options.dataset)
+    except UserError as error:
+        parser.error(str(error))
     options.output.mkdir(parents=True, exist_ok=True)
     models = {direction: load(options.checkpoint, direction, device='cpu') for direction in ('a2b', 'b2a')}
     sets = {name: _read(options.dataset / name, options.most) for name in ('trainA', 'trainB', 'testA', 'testB')}
@@ -53,6 +61,22 @@ def main() -> int:
     (options.output / 'figures.json').write_text(json.dumps(figures, indent=1) + '\n')
     print(json.dumps(figures, indent=1))
     return 0
+
+
+def check_faces(dataset: pathlib.Path) -> None:
+    """UserError unless both test folders start with the face that SEED gives: their colours are known by it alone."""
+    for domain, style in STYLES.items():
+        first = min((dataset / f'test{domain}').glob('*'), default=None)
+        if first is None:
+            raise UserError(f'{dataset / f"test{domain}"} should hold the demo faces, but it is empty or missing;'
+                            f' {_DRAW_AGAIN}.')  # fmt: skip
+        pixels = decode_file(first).pixels
+        wanted = drawer(style, len(pixels))(next(faces_of(domain, 'test', SEED)))
+        with Image.open(io.BytesIO(wanted)) as drawn:
+            same = np.array_equal(np.asarray(drawn.convert('RGB')), pixels)
+        if not same:
+            raise UserError(f'{first} should be the first test face of seed {SEED}, whose colours are known, but it is'
+                            f' another picture; {_DRAW_AGAIN}.')  # fmt: skip
 
 
 def _direction(
@@ -84,7 +108,7 @@ def _kept(option: str, source: str, target: str, results: np.ndarray) -> Dict[st
     """How often the nearest colour of the palette is the input's, in results; `chance`: by always saying the same."""
     palette = STYLES[source].choices[option]
     colours = np.array([[int(value[i : i + 2], 16) for i in (1, 3, 5)] for value in palette], float)
-    faces = itertools.islice(faces_of(source, 'test', 0), len(results))
+    faces = itertools.islice(faces_of(source, 'test', SEED), len(results))
     wanted = np.array([palette.index(face[option]) for face in faces])
     top, bottom, left, right = PLACES[target][option]
     seen = np.median(to_uint8(results)[:, top:bottom, left:right].reshape(len(results), -1, 3), axis=1)

@@ -135,12 +135,21 @@ FID_WITHOUT_FULL_RANK = 1e-7
 FID_OF_EQUAL_SETS = 1e-5
 # A mean over 2000 draws against its expectation: four standard errors.
 STANDARD_ERRORS = 4.0
+# The biased estimate of the same is off by so many times what STANDARD_ERRORS allows, at least (measured: 23), and the
+# unbiased one is negative in more than this share of the draws (half of them, were the spread symmetric).
+BIASED_FACTOR = 10.0
+UNBIASED_NEGATIVE = 0.3
 # Two sets that anybody tells apart: KID larger by so many of its deviations over subsets.
 KID_DEVIATIONS_APART = 2.0
 # Random features between NumPy 1.19 and 2.4: float32 convolutions in another order, divided by small spreads.
 RANDOM_FEATURES = 1e-3
 # A mean over 299 x 299 values in float32.
 GRAPH_MEAN = 1e-5
+
+# Ten levels of 255 added to float32 pictures in [-1, 1] and measured again, in levels.
+DIFFERENCE_LEVELS = 1e-4
+# Bytes of weights in mixed float16 over float32: kernels are half, the few vectors stay whole.
+MIXED_WEIGHT_BYTES = 0.6
 
 # --- training runs ---
 MEMORY_STATE = 0.002  # relative: weights and Adam slots of the full model against the official files' 8.05 GB
@@ -177,6 +186,14 @@ WRONG_PICTURE_DECIBELS = 25.0
 RIGHT_PICTURE_DECIBELS = 45.0
 # The demo model's stored translations, in levels of 255: another order of additions crosses a rounding edge.
 DEMO_LEVELS = 1
+# Its control, in levels: another face differs by more somewhere, and no translation is nearer to its input on average.
+DEMO_ANOTHER_FACE = 50
+DEMO_NO_COPY = 10
+# Demo faces. Lines: inside a sixteenth of the side some block spans more levels than this, where one of a single colour
+# spans none. Darker than INK is drawn, 255 is paper; each is more than this share of every picture.
+AVATAR_LINE_LEVELS = 100
+AVATAR_INK = 200
+AVATAR_SHARE = 0.1
 
 # --- exported files ---
 # A float16 file that is right, in dB: float16 costs 50 to 60 (a tiny network with overflowing weights: see BROKEN_DB).
@@ -185,5 +202,8 @@ CONVERTED_DB = 40.0
 EXPORT_DRIFT = 1e-5
 # Batches of one and of three through one float16 file: another order of sums, then a rounding of 2**-11 or two.
 EXPORT_BATCH = 0.01
+# A float16 file is so many bytes smaller than a float32 one, as a share of the float32 weights: half of them, but for
+# norms and tables that stay float32, and casts that come in.
+EXPORT_HALF_SHARES = (0.35, 0.55)
 # A file with bytes in and out, in levels of 255: rounding to nearest, and float32 on one of its edges.
 EXPORT_BYTES_LEVELS = 1.0

@@ -10,6 +10,7 @@ from typing import Dict, List
 import numpy as np
 import pytest
 
+from tests import tolerances
 from ugatit.checkpoints.demo import demo_pictures
 from ugatit.data.__main__ import main
 from ugatit.data.avatars import STYLES, drawer, faces_of
@@ -65,8 +66,10 @@ def test_both_kinds_are_pictures_and_differ(tmp_path: pathlib.Path) -> None:
     assert a.shape == b.shape == (3, SIZE, SIZE, 3)
     block = SIZE // 16  # a block of domain B is one colour, a line of domain A is none
     assert np.ptp(b.reshape(3, 16, block, 16, block, 3), axis=(2, 4)).max() == 0
-    assert np.ptp(a.reshape(3, 16, block, 16, block, 3), axis=(2, 4)).max() > 100
-    assert all((pixels < 200).mean() > 0.1 and (pixels == 255).mean() > 0.1 for pixels in (a, b))
+    assert np.ptp(a.reshape(3, 16, block, 16, block, 3), axis=(2, 4)).max() > tolerances.AVATAR_LINE_LEVELS
+    for pixels in (a, b):
+        for share in ((pixels < tolerances.AVATAR_INK).mean(), (pixels == 255).mean()):
+            assert share > tolerances.AVATAR_SHARE
 
 
 @pytest.mark.parametrize('domain', STYLES)
