@@ -72,6 +72,7 @@ def test_more_of_a_change_is_farther_away(change: Callable[[float], np.ndarray],
     sets = [unchanged, *(extract(extractor, change(amount)) for amount in amounts)]
     kids = [kid(real, found, 50, COUNT // 2).mean for found in sets]
     fids = [fid(real, found).value for found in sets]
+    print([f'{100 * a:.1f} ({b:.1f})' for a, b in zip(kids, fids)])  # the table in docs/metrics.md
     assert kids == sorted(kids) and fids == sorted(fids)
     same = kid(real, sets[0], 50, COUNT // 2)
     assert kids[-1] > same.mean + tolerances.KID_DEVIATIONS_APART * same.deviation
