@@ -107,3 +107,13 @@ def test_columns_are_aligned(report: RangeReport) -> None:
 @pytest.mark.parametrize(('value', 'text'), [(0.0, '0'), (1e-9, '<0.01%'), (0.5, '50.00%'), (1.0, '100.00%')])
 def test_share(value: float, text: str) -> None:
     assert share(value) == text
+
+
+@pytest.mark.parametrize('planned', [False, True])
+def test_one_panel_alone_is_that_panel_of_both(report: RangeReport, planned: bool) -> None:
+    def bars(panels: tuple) -> list:
+        return re.findall(r'<rect class="[rvwqx]"[^>]*>', plot(report, panels))
+
+    both, alone = bars((False, True)), bars((planned,))
+    assert alone == (both[len(both) // 2 :] if planned else both[: len(both) // 2])
+    assert bars((False,)) != bars((True,))

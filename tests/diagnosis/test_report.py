@@ -76,3 +76,12 @@ def test_a_healthy_network_needs_nothing(checkpoint: pathlib.Path, images: np.nd
 @pytest.mark.parametrize(('amax', 'bits'), [(65504.0, 0.0), (131008.0, 1.0), (0.0, -math.inf), (math.inf, math.inf)])
 def test_bits_over(amax: float, bits: float) -> None:
     assert bits_over(amax) == bits
+
+
+def test_a_plan_made_elsewhere_is_taken_as_it_is(broken: pathlib.Path, images: np.ndarray) -> None:
+    translate = load(broken)
+    plan = RangePlan({'generator_B': {'decoder': 20}})
+    report = make_report(translate, profile_ranges(translate, images), plan=plan)
+    assert report.plan is plan and report.exponents == {'decoder': 20}
+    shifted = [row for row in report.rows if row.group == 'decoder' and row.range.kind != SQUARE and row.shift]
+    assert shifted and {row.shift for row in shifted} == {-20}

@@ -23,6 +23,8 @@ LIMITS = (
     (-14.0, '2⁻¹⁴', ''),
     (-24.0, '2⁻²⁴', ''),
 )
+BOTH = (False, True)
+_PANELS = {False: 'as the checkpoint is', True: 'stored with the plan'}
 _CLASSES = {RESULT: 'r', OPERAND: 'w', SQUARE: 'q', WIDE: 'v'}
 _STAGES = (
     (r'(conv|conv_[01]|ins_norm(_[01])?|Relu(_[12])?)(/.*)?', 'encoder'),
@@ -76,42 +78,49 @@ def figure(report: RangeReport) -> str:
     return drawing.svg(LEFT, SVG_MARK + style + drawing.scale() + drawing.panels(titles=False), report.network)
 
 
-def plot(report: RangeReport) -> str:
-    """For a page: the scale, and beside it the panels as an SVG of its own, so that it stays when they scroll."""
-    drawing = Drawing(report.rows)
+def plot(report: RangeReport, panels: Sequence[bool] = BOTH) -> str:
+    """For a page: the scale, and beside it the panels as an SVG of its own, so that it stays when they scroll.
+
+    Args:
+        panels: which to draw, from top to bottom: False as the checkpoint is, True stored with the plan. Both have the
+            same axis, so that one alone can take the other's place.
+    """
+    drawing = Drawing(report.rows, panels)
     scale = f'<svg class="ranges scale" width="{LEFT}" height="{drawing.height:.0f}">{drawing.scale()}</svg>'
     return f'<div class="plot">{scale}{drawing.svg(0, drawing.panels(titles=True), report.network)}</div>'
 
 
 class Drawing:
-    """Two panels above each other, before and after the plan; one bar per tensor from its rms to its amax."""
+    """Panels above each other, before and after the plan; one bar per tensor from its rms to its amax."""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[Row], panels: Sequence[bool] = BOTH) -> None:
+        self.planned = tuple(panels)
         self.rows, self.axis, self.stages = rows, _axis(rows), _stages(rows)
         self.width = STEP * len(rows) + RIGHT
-        self.tops = (TOP, TOP + self.axis.height + GAP + TOP)
-        self.height = self.tops[1] + self.axis.height + LABELS
+        self.tops = tuple(TOP + i * (self.axis.height + GAP + TOP) for i in range(len(self.planned)))
+        self.height = self.tops[-1] + self.axis.height + LABELS
 
     def svg(self, left: float, inner: str, network: str) -> str:
         """An SVG element around what is drawn from x = left on."""
         size = f'width="{left + self.width:.0f}" height="{self.height:.0f}"'
         box = f'viewBox="{-left} 0 {left + self.width:.0f} {self.height:.0f}"'
-        title = f'<title>Ranges along {network}, before and after the plan</title>'
+        shown = 'before and after the plan' if self.planned == BOTH else _PANELS[self.planned[0]]
+        title = f'<title>Ranges along {network}, {shown}</title>'
         if left:
             inner = inner.replace('width="100%"', f'x="{-left}" width="100%"', 1)
         return f'<svg xmlns="http://www.w3.org/2000/svg" class="ranges" role="img" {size} {box}>{title}{inner}</svg>'
 
     def panels(self, titles: bool) -> str:
-        """Both panels and the stages' names."""
-        before, after = (
-            f'<g transform="translate(0 {top:.0f})"><text class="title" y="-9">{text}</text>{self._grid()}'
+        """The panels and the stages' names."""
+        drawn = ''.join(
+            f'<g transform="translate(0 {top:.0f})"><text class="title" y="-9">{_PANELS[planned]}</text>{self._grid()}'
             f'{"".join(_bar(i, row, self.axis, planned, titles) for i, row in enumerate(self.rows))}</g>'
-            for top, text, planned in zip(self.tops, ('as the checkpoint is', 'stored with the plan'), (False, True))
+            for top, planned in zip(self.tops, self.planned)
         )
-        return before + after + _stage_labels(self.stages, self.tops[1] + self.axis.height)
+        return drawn + _stage_labels(self.stages, self.tops[-1] + self.axis.height)
 
     def scale(self) -> str:
-        """The numbers beside both panels, right-aligned at x = -6 of the first, for an SVG that begins at x = -LEFT."""
+        """The numbers beside the panels, right-aligned at x = -6 of the first, for an SVG that begins at x = -LEFT."""
         marks = [(bits, text, kind) for bits, text, kind in LIMITS if self.axis.low <= bits <= self.axis.high]
         marks += [(bits, f'2{_superscript(bits)}', '') for bits in self._ticks()]
         return ''.join(

@@ -105,9 +105,14 @@ def make_report(
     headroom_bits: float = 1.0,
     fit_squares: bool = False,
     precisions: Sequence[str] = FLOAT16_PRECISIONS,
+    plan: Optional[RangePlan] = None,
 ) -> RangeReport:
-    """Plans ranges for a profile of `translate` and puts every tensor before and after the plan side by side."""
-    plan = plan_ranges(translate, profile, headroom_bits, fit_squares)
+    """Puts every tensor of a profile of `translate` before and after a plan side by side.
+
+    Args:
+        plan: made of other pictures, say; None: made of this profile, as `headroom_bits` and `fit_squares` say.
+    """
+    plan = plan_ranges(translate, profile, headroom_bits, fit_squares) if plan is None else plan
     network = translate.generator
     exponents = plan.nonzero(network.scope)
     members, shifts = network.range_members(), storage_shifts(network, profile, exponents)

@@ -88,7 +88,11 @@ def find_inputs(sources: Sequence[str], recursive: bool = False) -> Found:
 
 def prepare(source: Input, size: int, settings: Settings) -> Prepared:
     """Decodes and resizes one picture for a model of `size` pixels. UserError begins with the file's name."""
-    decoded = source.decode(settings)
+    return prepare_decoded(source.decode(settings), size, settings)
+
+
+def prepare_decoded(decoded: DecodedImage, size: int, settings: Settings) -> Prepared:
+    """`prepare` of a picture that is in memory already."""
     mode, filter = RESIZES[settings.resize]
     resized = resize(decoded.pixels, size, mode, filter)
     flat = bool((decoded.pixels.min(axis=(0, 1)) == decoded.pixels.max(axis=(0, 1))).all())

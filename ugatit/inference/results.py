@@ -41,9 +41,7 @@ def write_result(prepared: Prepared, result: Result, files: OutputFiles, setting
     Raises:
         UserError: the result is no picture (NaN, infinite, one flat colour), or a file cannot be written.
     """
-    problem = check_picture(result.image)
-    if problem is not None:
-        raise UserError(_flat_input() if prepared.flat and np.isfinite(result.image).all() else problem)
+    require_picture(prepared, result.image)
     picture = finished_picture(result.image, prepared.geometry, settings.keep_size)
     overlay = finished_heatmap(prepared, result.heatmap, settings.keep_size) if settings.heatmap else None
     with contextlib.ExitStack() as undo:
@@ -58,6 +56,13 @@ def write_result(prepared: Prepared, result: Result, files: OutputFiles, setting
     if not settings.thumbnails:
         return None
     return Small(thumbnail(picture), None if overlay is None else thumbnail(overlay))
+
+
+def require_picture(prepared: Prepared, image: np.ndarray) -> None:
+    """UserError where a network result [S, S, 3] is no picture, with the reason: the input may be to blame."""
+    problem = check_picture(image)
+    if problem is not None:
+        raise UserError(_flat_input() if prepared.flat and np.isfinite(image).all() else problem)
 
 
 def finished_picture(image: np.ndarray, geometry: Geometry, keep_size: bool) -> np.ndarray:
