@@ -207,3 +207,19 @@ EXPORT_BATCH = 0.01
 EXPORT_HALF_SHARES = (0.35, 0.55)
 # A file with bytes in and out, in levels of 255: rounding to nearest, and float32 on one of its edges.
 EXPORT_BYTES_LEVELS = 1.0
+
+# --- training in float16 ---
+# Losses of one step in float16 against float32, relative, over all variants: some forty layers that round to 2**-11.
+FLOAT16_LOSS = 0.05
+# Its gradients, as a share of the norm over a generator's weights; and what saturated values make of them, at least.
+FLOAT16_GRADIENT = 0.1
+WRONG_GRADIENT = 0.5
+# The lower half of a float32 cut off, relative: bfloat16 has 8 significant bits.
+BFLOAT16_TRUNCATION = 2.0**-7
+
+# --- faces ---
+# A crop's left edge, top edge or size against the data's framing, as a share of its edge. The data set's own pictures
+# come out almost whole (measured: 0.01); elsewhere a crop may move by a tenth to stay inside the picture, and the
+# cascades' square varies by some 5 % with size and tilt.
+FACE_FRAMING_DATA = 0.03
+FACE_FRAMING = 0.15
