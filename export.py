@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import pathlib
 import sys
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Tuple
 
 from ugatit.cli.commands import export_checkpoint, export_model, export_verify, model_flags
 from ugatit.cli.flags import CommandFlags
 from ugatit.cli.main import run
 from ugatit.cli.tensorflow import import_tensorflow
 from ugatit.errors import UserError
+from ugatit.export.onnx_opsets import OPSETS
 
 FORMATS: Dict[str, Callable[[Any], int]] = {
     'checkpoint': export_checkpoint.main,
@@ -17,6 +19,18 @@ FORMATS: Dict[str, Callable[[Any], int]] = {
     'frozen_graph': export_model.main,
     'onnx': export_model.main,
     'tflite': export_model.main,
+}
+# Flags that some formats have and others would ignore; those that are not listed belong to all.
+_FILE = (
+    'direction', 'precision', 'statistics', 'variants', 'reflect_pad', 'dynamic_batch', 'dynamic_size', 'uint8',
+    'heatmap', 'max_difference', 'min_psnr',
+)  # fmt: skip
+FLAGS_OF_FORMAT: Dict[str, Tuple[str, ...]] = {
+    'checkpoint': (),
+    'saved_model': _FILE,
+    'frozen_graph': (*_FILE, 'soc_version', 'precision_mode'),
+    'onnx': (*_FILE, 'opset'),
+    'tflite': _FILE,
 }
 FLAGS = CommandFlags(
     'export.py',
@@ -46,7 +60,7 @@ FLAGS.choice('statistics', None, ('plain', 'float32', 'prescaled'),
 FLAGS.text('variants', 'default', 'changes to layers: a preset under configs/variants, or a .py file; batch norms go'
            ' into convolutions', value='NAME|FILE')  # fmt: skip
 FLAGS.choice('reflect_pad', 'mirror', ('mirror', 'slices'), 'slices: for compilers without MirrorPad')
-FLAGS.whole_number('opset', 13, 'of ONNX, 13 to 18', at_least=1, at_most=99)
+FLAGS.whole_number('opset', OPSETS[0], 'of ONNX', at_least=OPSETS[0], at_most=OPSETS[-1])
 FLAGS.group('Interface (all formats but checkpoint)')
 FLAGS.boolean('dynamic_batch', False, 'any number of pictures in one call; else one')
 FLAGS.boolean('dynamic_size', False, 'any height and width that are multiples of 4; light models only')
@@ -74,6 +88,7 @@ FLAGS.output_file('json', 'json', 'write the result here, machine-readable')
 def main(options: Any) -> int:
     """Calls the format's own main; a check needs TensorFlow only for what runs in it."""
     if options.verify is not None:
+        _require_alone()
         return export_verify.main(options)
     options.format = options.format.lower()
     if options.format not in FORMATS:
@@ -81,8 +96,38 @@ def main(options: Any) -> int:
             f'--format must be one of {", ".join(FORMATS)}, but {options.format!r} arrived; choose one of these.'
         )
     model_flags.required(options, 'checkpoint', 'output')
+    _require_folder(options)
+    _require_flags_of(options.format)
     import_tensorflow()
     return FORMATS[options.format](options)
+
+
+def _require_folder(options: Any) -> None:
+    """UserError where the name says that a file is wanted, and the format, maybe only by default, makes a folder."""
+    from ugatit.export.formats import FORMATS as FILES
+
+    ending = pathlib.Path(options.output).suffix.lower()
+    wanted = next((found.name for found in FILES.values() if found.suffix and found.suffix == ending), None)
+    if wanted is not None and options.format in ('checkpoint', 'saved_model'):
+        raise UserError(f'--format={options.format} makes a folder, but --output={options.output} is named like a file;'
+                        f' write --format={wanted}, or name a folder.')  # fmt: skip
+
+
+def _require_flags_of(chosen: str) -> None:
+    """UserError for the first flag that the format would ignore."""
+    for name in sorted({name for names in FLAGS_OF_FORMAT.values() for name in names}):
+        if FLAGS.given(name) and name not in FLAGS_OF_FORMAT[chosen]:
+            owners = [owner for owner, names in FLAGS_OF_FORMAT.items() if name in names]
+            raise UserError(f'--{name} belongs to --format={" or ".join(owners)}, but the format is {chosen}; leave the'
+                            ' flag out, or choose another --format.')  # fmt: skip
+
+
+def _require_alone() -> None:
+    """UserError for a flag beside --verify that would do nothing."""
+    for name in FLAGS.values:
+        if name not in ('verify', 'json', '?') and FLAGS.given(name):
+            raise UserError(f'--{name} does not go with --verify, which checks a file with what lies beside it; leave'
+                            ' it out.')  # fmt: skip
 
 
 if __name__ == '__main__':

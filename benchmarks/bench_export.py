@@ -3,8 +3,9 @@
     python -m benchmarks.bench_export [--golden=../shared/golden] [--only=light|full] [--json=FILE]
 
 Light and full golden overflow checkpoints, 64 pixels: a2b overflows float16, b2a of the same checkpoint is healthy.
-Prints the table of docs/export.md, the floors (float16 with unlimited exponent), and what float16 ONNX gives in true
-half arithmetic, planned and unplanned, ours and through onnxconverter-common (light, 32 pixels).
+Prints a JSON line for every row of the tables in docs/export.md: the files with their floors (float16 with unlimited
+exponent), then what float16 ONNX gives in true half arithmetic, planned and unplanned, ours and through
+onnxconverter-common (light, 32 pixels).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
 from ugatit.data.reports import plain  # noqa: E402
-from ugatit.export.check import Bound, psnr  # noqa: E402
+from ugatit.export.check import Bound  # noqa: E402
 from ugatit.export.formats import FORMATS  # noqa: E402
 from ugatit.export.generator import exportable, statistics_for, with_statistics  # noqa: E402
 from ugatit.export.onnx_file import to_onnx  # noqa: E402
@@ -35,6 +36,7 @@ from ugatit.export.true_half import converted, run_true_half  # noqa: E402
 from ugatit.export.write import export_file  # noqa: E402
 from ugatit.nn.policy import make_policy  # noqa: E402
 from ugatit.nn.presets import load_variants  # noqa: E402
+from ugatit.numerics import psnr  # noqa: E402
 from ugatit.planning import plan_ranges, profile_ranges  # noqa: E402
 from ugatit.translate import Translator, load  # noqa: E402
 
@@ -120,7 +122,7 @@ def _half_psnr(case: Case, model: Any) -> Optional[float]:
 
 
 def main() -> int:
-    """Prints rows as they come, then everything as JSON."""
+    """Prints rows as they come; --json writes all of them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--golden', type=pathlib.Path, default=pathlib.Path('../shared/golden'))
     parser.add_argument('--only', choices=list(TAGS))

@@ -11,8 +11,11 @@ import pytest
 
 import export
 import infer
+from tests import tolerances
 from tests.diagnosis import tiny
+from tests.export.models import Model
 from ugatit.cli.main import run
+from ugatit.export.sidecar import stored_direction
 from ugatit.nn.architecture import Architecture
 
 
@@ -45,7 +48,7 @@ def graph(
 def test_a_cured_half_graph(graph: pathlib.Path) -> None:
     report = json.loads((graph.parent / 'report.json').read_text('utf-8'))
     assert report['exponents']['decoder'] > 0 and report['statistics'] == 'prescaled'
-    assert report['check']['psnr'] > report['bound']['smallest_psnr']
+    assert report['check']['psnr'] > tolerances.CONVERTED_DB
     assert '--soc_version=Ascend310P3' in (graph.parent / 'a2b.pb.atc.sh').read_text('utf-8')
 
 
@@ -78,6 +81,8 @@ def test_infer_runs_it(graph: pathlib.Path, pictures: pathlib.Path, tmp_path: pa
         (['--image_size=32'], 'takes pictures of 16x16 only'),
         (['--heatmap'], 'gives no heat map'),
         (['--model=nowhere.onnx'], 'nothing is there'),
+        (['--model=.'], 'without saved_model.pb'),
+        (['--model=/'], 'without saved_model.pb'),
         (['--model=PICTURES'], 'without saved_model.pb'),
     ],
 )
@@ -96,7 +101,26 @@ def test_what_does_not_go_with_a_file(
     ('words', 'said'),
     [
         (['--format=onxx'], '--format must be one of checkpoint, saved_model'),
-        (['--format=onnx', '--opset=12', '--output=OUT/a.onnx'], '--opset must be from 13 to 18'),
+        (['--format=onnx', '--opset=12', '--output=OUT/a.onnx'], 'expected a whole number from 13 to 18'),
+        (['--output=OUT/a.onnx', '--precision=float16'], 'write --format=onnx, or name a folder'),
+        (['--format=saved_model', '--output=OUT/a.tflite'], 'write --format=tflite, or name a folder'),
+        (['--precision=float16'], '--precision belongs to --format=saved_model or frozen_graph or onnx or tflite,'),
+        (['--direction=a2b'], '--direction belongs to'),
+        (['--max_difference=1'], '--max_difference belongs to'),
+        (
+            ['--format=onnx', '--output=OUT/a.onnx', '--soc_version=x'],
+            '--soc_version belongs to --format=frozen_graph,',
+        ),
+        (['--format=frozen_graph', '--output=OUT/a.pb', '--opset=14'], '--opset belongs to --format=onnx, but'),
+        (['--format=tflite', '--output=OUT/a.tflite', '--precision_mode=force_fp16'], '--precision_mode belongs to'),
+        (['--format=frozen_graph', '--output=.'], '--output must end in .pb'),
+        (['--format=onnx', '--output=..'], '--output must end in .onnx'),
+        (['--format=saved_model', '--output=.'], 'exists already'),
+        (['--format=saved_model', '--output=/'], 'must have a name'),
+        (['--format=frozen_graph', '--ranges=none', '--output=PICTURES/0.png/a.pb'], 'because'),
+        (['--format=frozen_graph', '--ranges=none', '--output=TAKEN/a.pb'], 'a.pb.atc.sh exists already'),
+        (['--format=frozen_graph', '--ranges=none', '--output=TAKEN/b.pb'], 'b.pb.mixlist.json exists already'),
+        (['--format=onnx', '--ranges=none', '--output=TAKEN/a.onnx'], 'a.onnx.commands.txt exists already'),
         (['--format=onnx', '--output=OUT/a.pb'], '--output must end in .onnx'),
         (['--format=frozen_graph', '--output=OUT/a.pb'], '--calibration_a is missing'),
         (['--format=frozen_graph', '--output=OUT/a.pb', '--direction=b2a'], '--calibration_b is missing'),
@@ -104,20 +128,48 @@ def test_what_does_not_go_with_a_file(
         (['--format=frozen_graph', '--output=OUT/a.pb', '--ranges=nowhere.json'], 'nowhere.json'),
         (['--format=frozen_graph', '--output=PICTURES/0.png'], 'must end in .pb'),
         (['--format=saved_model', '--output=PICTURES'], 'exists already'),
-        (['--verify=nowhere.pb'], 'nothing is there'),
-        (['--verify=PICTURES/0.png'], 'should end in .pb'),
     ],
 )
 def test_mistakes_are_one_sentence(
     words: List[str], said: str, tiny_checkpoint: pathlib.Path, pictures: pathlib.Path, tmp_path: pathlib.Path,
     capsys: pytest.CaptureFixture,
 ) -> None:  # fmt: skip
-    words = [word.replace('PICTURES', str(pictures)).replace('OUT', str(tmp_path / 'out')) for word in words]
+    (tmp_path / 'taken').mkdir()
+    for name in ('a.pb.atc.sh', 'b.pb.mixlist.json', 'a.onnx.commands.txt'):
+        (tmp_path / 'taken' / name).write_text('somebody wrote this')
+    for word, place in (('PICTURES', pictures), ('OUT', tmp_path / 'out'), ('TAKEN', tmp_path / 'taken')):
+        words = [given.replace(word, str(place)) for given in words]
     if not any(word.startswith('--output') for word in words):
         words.append(f'--output={tmp_path / "out" / "a"}')
     assert _export(f'--checkpoint={tiny_checkpoint}', *words) == 2
     error = capsys.readouterr().err
     assert said in error and 'Traceback' not in error and not (tmp_path / 'out').exists()
+
+
+@pytest.mark.parametrize(
+    ('words', 'said'),
+    [
+        (['--verify=nowhere.pb'], 'nothing is there'),
+        (['--verify=PICTURES/0.png'], 'should end in .pb'),
+        (['--verify=.'], 'without saved_model.pb'),
+        (['--verify=nowhere.pb', '--max_difference=1'], '--max_difference does not go with --verify'),
+    ],
+)
+def test_what_cannot_be_verified(
+    words: List[str], said: str, pictures: pathlib.Path, capsys: pytest.CaptureFixture
+) -> None:
+    assert _export(*(word.replace('PICTURES', str(pictures)) for word in words)) == 2
+    error = capsys.readouterr().err
+    assert said in error and 'Traceback' not in error
+
+
+def test_a_saved_model_in_the_working_folder(
+    healthy: Model, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    healthy.export(tmp_path / 'a2b', 'saved_model')
+    monkeypatch.chdir(tmp_path / 'a2b')
+    assert _export('--verify=.') == 0
+    assert stored_direction('.', None) == 'a2b'
 
 
 def test_a_full_model_has_one_size(

@@ -11,6 +11,7 @@ import pytest
 from tests.export.models import Model
 from ugatit.export import commands
 from ugatit.export.generator import exportable
+from ugatit.runners.npu_mixlist import STATISTICS_OPERATORS
 
 
 def _atc(model: Model, mode: str, safe: bool, **interface: bool) -> commands.Written:
@@ -49,7 +50,11 @@ def test_statistics_that_must_stay_float32_are_named(healthy: Model) -> None:
 def test_a_mixlist_names_types(healthy: Model) -> None:
     written = _atc(healthy, 'allow_mix_precision', False)
     assert '--modify_mixlist=a2b.pb.mixlist.json' in written.lines[0]
-    assert 'Square' in json.loads(written.files['a2b.pb.mixlist.json'])['black-list']['to-add']
+    found = json.loads(written.files['a2b.pb.mixlist.json'])
+    assert found == {
+        'black-list': {'to-add': list(STATISTICS_OPERATORS), 'to-remove': []},
+        'white-list': {'to-add': [], 'to-remove': []},
+    }
 
 
 @pytest.mark.parametrize(

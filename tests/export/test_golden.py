@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from tests import tolerances
-from ugatit.export.check import psnr
 from ugatit.export.generator import exportable, with_statistics
 from ugatit.export.settings import Interface
 from ugatit.export.trace import trace
 from ugatit.export.true_half import run_true_half
 from ugatit.nn.presets import load_variants
+from ugatit.numerics import psnr
 from ugatit.planning import plan_ranges, profile_ranges
 from ugatit.translate import load
 

@@ -10,11 +10,11 @@ import pytest
 from tests import tolerances
 from tests.export.models import Model
 from ugatit.errors import UserError
-from ugatit.export.check import psnr
 from ugatit.export.onnx_file import to_onnx
 from ugatit.export.onnx_opsets import OPSETS
 from ugatit.export.true_half import converted, run_true_half
 from ugatit.nn.policy import make_policy
+from ugatit.numerics import psnr
 
 onnx = pytest.importorskip('onnx')
 

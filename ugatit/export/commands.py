@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 import shlex
 from typing import Dict, Iterable, List, NamedTuple, Optional
@@ -10,10 +9,7 @@ from typing import Dict, Iterable, List, NamedTuple, Optional
 from ugatit.export.runner import Tensor
 from ugatit.export.trace import Traced
 from ugatit.nn.generator import Generator
-
-ATC_MODES = ('force_fp16', 'allow_fp32_to_fp16', 'allow_mix_precision', 'must_keep_origin_dtype')
-# Element-wise operators and reductions of a norm, as types of the graph engine; a mixlist names types, not nodes.
-_STATISTICS_TYPES = ('ReduceMean', 'ReduceMeanD', 'Square', 'Sub', 'RealDiv', 'Sqrt', 'SquaredDifference', 'ReduceSumD')
+from ugatit.runners.npu_mixlist import STATISTICS_OPERATORS, black_list
 
 
 class Written(NamedTuple):
@@ -49,8 +45,7 @@ def atc(path: pathlib.Path, traced: Traced, generator: Generator, soc_version: s
         files[f'{path.name}.keep_dtype.cfg'] = '\n'.join(statistics_nodes(traced, generator)) + '\n'
         words.append(f'--keep_dtype={path.name}.keep_dtype.cfg')
     if not safe and mode == 'allow_mix_precision':
-        mixlist = {'black-list': {'to-add': list(_STATISTICS_TYPES)}}
-        files[f'{path.name}.mixlist.json'] = json.dumps(mixlist, indent=1) + '\n'
+        files[f'{path.name}.mixlist.json'] = black_list(STATISTICS_OPERATORS)
         words.append(f'--modify_mixlist={path.name}.mixlist.json')
     line = _line(words)
     return Written([line], {**files, f'{path.name}.atc.sh': f'#!/bin/sh\n# Not run where the file was made.\n{line}\n'})

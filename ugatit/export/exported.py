@@ -56,9 +56,7 @@ class ExportedModel:
 
     def require_heatmap(self) -> None:
         """UserError for a file that gives none."""
-        size = self.image_size
-        _, heatmap = self._runner(as_input(self._runner, np.zeros((1, size, size, 3), np.float32)))
-        if heatmap is None:
+        if not self._runner.heatmap:
             raise UserError(f'{printable(self.path)} gives no heat map; export it with --heatmap, or leave --heatmap'
                             ' out here.')  # fmt: skip
 

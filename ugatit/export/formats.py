@@ -17,12 +17,15 @@ class Format(NamedTuple):
     suffix: str  # of the file's name; '' for a folder
     opener: str  # module with open_file(path)
     needs: Tuple[str, ...] = ()  # optional packages, for writing and checking
+    beside: Tuple[str, ...] = ()  # endings of what `ugatit.export.commands` may put beside the file
 
 
 FORMATS: Dict[str, Format] = {
     'saved_model': Format('saved_model', '', 'saved_model'),
-    'frozen_graph': Format('frozen_graph', '.pb', 'frozen_graph'),
-    'onnx': Format('onnx', '.onnx', 'onnx_runtime', ('onnx', 'onnxruntime')),
+    'frozen_graph': Format(
+        'frozen_graph', '.pb', 'frozen_graph', beside=('.atc.sh', '.keep_dtype.cfg', '.mixlist.json')
+    ),
+    'onnx': Format('onnx', '.onnx', 'onnx_runtime', ('onnx', 'onnxruntime'), ('.commands.txt',)),
     'tflite': Format('tflite', '.tflite', 'tflite'),
 }
 

@@ -12,8 +12,9 @@ from typing import Any, List
 import numpy as np
 import tensorflow as tf
 
+from ugatit.data.convert import PathLike
 from ugatit.errors import UserError
-from ugatit.export.runner import Runner, Tensor
+from ugatit.export.runner import Runner, Tensor, picture_input
 from ugatit.export.trace import Traced
 
 LARGEST = 2**31 - 1  # bytes that a protobuf message may have
@@ -40,15 +41,13 @@ def read(path: pathlib.Path) -> Any:
 
 def open_file(path: pathlib.Path) -> Runner:
     """The graph in TensorFlow, on the CPU."""
-    return graph_runner(read(path), str(path))
+    return graph_runner(read(path), path)
 
 
-def graph_runner(definition: Any, name: str) -> Runner:
+def graph_runner(definition: Any, name: PathLike) -> Runner:
     """A GraphDef as a function."""
-    inputs = [node for node in definition.node if node.op == 'Placeholder']
-    if len(inputs) != 1:
-        raise UserError(f'{name} should have one input, but it has {len(inputs)}; export it with export.py.')
-    entry, outputs = inputs[0], output_nodes(definition)
+    entry = picture_input(name, [_tensor(node) for node in definition.node if node.op == 'Placeholder'])
+    outputs = output_nodes(definition)
     if not outputs:
         raise UserError(f'{name} has no generator_B/Tanh or generator_A/Tanh; export it with export.py.')
     with tf.device('/CPU:0'):
@@ -59,9 +58,12 @@ def graph_runner(definition: Any, name: str) -> Runner:
         with tf.device('/CPU:0'):
             return [value.numpy() for value in function(tf.constant(pictures))]
 
-    dims = [dim.size if dim.size >= 0 else None for dim in entry.attr['shape'].shape.dim]
-    kind = tf.as_dtype(entry.attr['dtype'].type).name
-    return Runner(Tensor(entry.name, kind, tuple(dims)), run, f'TensorFlow {tf.__version__} on CPU')
+    return Runner(entry, run, f'TensorFlow {tf.__version__} on CPU', len(outputs) > 1)
+
+
+def _tensor(node: Any) -> Tensor:
+    dims = [dim.size if dim.size >= 0 else None for dim in node.attr['shape'].shape.dim]
+    return Tensor(node.name, tf.as_dtype(node.attr['dtype'].type).name, tuple(dims))
 
 
 def output_nodes(definition: Any) -> List[str]:

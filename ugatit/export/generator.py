@@ -15,9 +15,6 @@ from ugatit.nn.rules import Variants
 from ugatit.nn.variables import Initial, named_variable
 from ugatit.translate import Translator
 
-PRECISIONS = ('float32', 'mixed_float16', 'float16')  # that files are written in
-STATISTICS = ('plain', 'float32', 'prescaled')
-
 
 def statistics_for(precision: str, chosen: Optional[str]) -> Optional[str]:
     """What --statistics means where it is not given: in float16 throughout only `prescaled` is right; None: as the

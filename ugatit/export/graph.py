@@ -6,7 +6,7 @@ Every node here has one output, except where its consumers say ':1'.
 from __future__ import annotations
 
 import collections
-from typing import Any, Dict, Iterable, List, Set
+from typing import Any, Dict, Iterable, List, Set, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -14,7 +14,7 @@ import tensorflow as tf
 GraphDef = Any  # tf.compat.v1.GraphDef
 _SOURCES = ('Const', 'Placeholder')
 _NEUTRAL = {'AddV2': 0.0, 'Sub': 0.0, 'Mul': 1.0, 'RealDiv': 1.0}  # x op neutral = x
-_SMALL = 4096  # bytes: tables and axes, no kernels
+_SMALL = 4096  # bytes: tables, axes and what shapes are made of, no kernels
 _NOTHING = ('Identity', 'StopGradient', 'PreventGradient')
 # Default attributes of newer TensorFlows that 1.15 and 2.6 refuse as unknown.
 _NEW_ATTRIBUTES = {'MatMul': ('grad_a', 'grad_b'), 'BatchMatMulV2': ('grad_x', 'grad_y')}
@@ -45,6 +45,21 @@ def without_control_inputs(definition: GraphDef) -> GraphDef:
         del node.input[:]
         node.input.extend(data)
     return definition
+
+
+def without_large_constants(definition: GraphDef) -> Tuple[GraphDef, List[Any]]:
+    """The graph with placeholders of the same shapes in place of its weights, and the nodes that these were."""
+    made, large = tf.compat.v1.GraphDef(), []
+    made.versions.CopyFrom(definition.versions)
+    for node in definition.node:
+        if node.op != 'Const' or node.ByteSize() <= _SMALL:
+            made.node.append(node)
+            continue
+        large.append(node)
+        placeholder = made.node.add(name=node.name, op='Placeholder')
+        placeholder.attr['dtype'].CopyFrom(node.attr['dtype'])
+        placeholder.attr['shape'].shape.CopyFrom(node.attr['value'].tensor.tensor_shape)
+    return made, large
 
 
 def prune(definition: GraphDef, outputs: Iterable[str], keep: Iterable[str] = ()) -> GraphDef:

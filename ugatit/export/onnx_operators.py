@@ -194,4 +194,3 @@ _WRITERS: Dict[str, Write] = {
     'ZerosLike': _like(0.0),
     'Fill': _fill,
 }  # fmt: skip
-OPERATORS = tuple(_WRITERS)

@@ -18,5 +18,5 @@ def require(name: str, purpose: str) -> ModuleType:
         if error.name is None or error.name.partition('.')[0] != name.partition('.')[0]:
             raise
         raise UserError(
-            f'{purpose} needs the package {name.partition(".")[0]}, which is not installed; {INSTALL}'
+            f'{purpose} needs the package {name.partition(".")[0]}, which is not installed; install it with {INSTALL}'
         ) from None

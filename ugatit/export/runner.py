@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Callable, List, Optional, Tuple
+from typing import Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
+
+from ugatit.data.convert import PathLike
+from ugatit.errors import UserError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -13,7 +16,7 @@ class Tensor:
     """One input or output of an exported file."""
 
     name: str  # without ':0'
-    dtype: str  # 'float32' or 'uint8'
+    dtype: str  # 'float32' or 'uint8' in files that are opened
     shape: Tuple[Optional[int], ...]  # None where it is free
 
 
@@ -24,6 +27,7 @@ class Runner:
     input: Tensor
     run: Callable[[np.ndarray], List[np.ndarray]]
     runtime: str  # 'onnxruntime 1.20.1 (CPUExecutionProvider)'
+    heatmap: bool  # whether maps are among the outputs
 
     def __call__(self, pictures: np.ndarray) -> Tuple[np.ndarray, Optional[np.ndarray]]:
         """pictures [N, H, W, 3] in the input's own dtype -> (pictures, heat maps or None), as the file gives them.
@@ -34,4 +38,23 @@ class Runner:
         parts = [self.run(pictures[start : start + batch]) for start in range(0, len(pictures), batch)]
         outputs = [np.concatenate(values) for values in zip(*parts)]
         maps = [value for value in outputs if value.ndim == 3]  # [N, H / 4, W / 4]
-        return next(value for value in outputs if value.ndim == 4), maps[0] if maps else None
+        found = [value for value in outputs if value.ndim == 4]
+        if not found:
+            shapes = ', '.join(str(value.shape) for value in outputs)
+            raise UserError(f'pictures [N, height, width, 3] should come out of an exported generator, but this file'
+                            f' gives {shapes}; export the model with export.py.')  # fmt: skip
+        return found[0], maps[0] if maps else None
+
+
+def picture_input(path: PathLike, inputs: Sequence[Tensor]) -> Tensor:
+    """The one input of a file; UserError where pictures as everywhere here are not what it takes."""
+    if len(inputs) == 1 and inputs[0].dtype in ('float32', 'uint8') and len(inputs[0].shape) == 4:
+        if inputs[0].shape[3] in (None, 3):
+            return inputs[0]
+    arrived = ' and '.join(f'{found.dtype} {_text(found.shape)}' for found in inputs) or 'none'
+    raise UserError(f'{path} should have one input, float32 or uint8 [N, height, width, 3], but it has {arrived};'
+                    ' export the model with export.py.')  # fmt: skip
+
+
+def _text(shape: Sequence[Optional[int]]) -> str:
+    return f'[{", ".join("any" if side is None else str(side) for side in shape)}]'

@@ -6,22 +6,23 @@ A SavedModel is read by the TensorFlow that wrote it and later ones; for earlier
 from __future__ import annotations
 
 import pathlib
-from typing import Any, Dict, List, Tuple
+from typing import Dict, List
 
 import numpy as np
 import tensorflow as tf
 
 from ugatit.errors import UserError
-from ugatit.export.runner import Runner, Tensor
+from ugatit.export.graph import without_large_constants
+from ugatit.export.runner import Runner, Tensor, picture_input
 from ugatit.export.trace import Traced, spec
 
 SIGNATURE = 'serving_default'
-_LARGE = 4096  # bytes; larger constants become variables, so that the graph stays small
 
 
 def write(traced: Traced, path: pathlib.Path) -> None:
     """Writes the folder; its weights are variables in the file's own precision."""
-    graph, weights = _lifted(traced.graph_def)
+    graph, lifted = without_large_constants(traced.graph_def)  # variables instead: the graph stays small
+    weights = {node.name: tf.make_ndarray(node.attr['value'].tensor) for node in lifted}
     module = tf.Module()
     with tf.device('/CPU:0'):
         module.weights = {name: tf.Variable(value, trainable=False) for name, value in weights.items()}
@@ -37,20 +38,6 @@ def write(traced: Traced, path: pathlib.Path) -> None:
     tf.saved_model.save(module, str(path), signatures={SIGNATURE: function})
 
 
-def _lifted(definition: Any) -> Tuple[Any, Dict[str, np.ndarray]]:
-    """The graph with placeholders for large constants, and their values."""
-    graph, weights = tf.compat.v1.GraphDef(), {}
-    graph.versions.CopyFrom(definition.versions)
-    for node in definition.node:
-        if node.op == 'Const' and node.ByteSize() > _LARGE:
-            weights[node.name] = tf.make_ndarray(node.attr['value'].tensor)
-            placeholder = graph.node.add(name=node.name, op='Placeholder')
-            placeholder.attr['dtype'].CopyFrom(node.attr['dtype'])
-        else:
-            graph.node.append(node)
-    return graph, weights
-
-
 def open_file(path: pathlib.Path) -> Runner:
     """The folder in TensorFlow, on the CPU; UserError where it is no SavedModel that this TensorFlow can read."""
     try:
@@ -60,16 +47,18 @@ def open_file(path: pathlib.Path) -> Runner:
     except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise UserError(f'{path} should be a SavedModel with the signature {SIGNATURE}, but TensorFlow'
-                        f' {tf.__version__} cannot read it ({reason}).') from None  # fmt: skip
-    (name, spec), *others = function.structured_input_signature[1].items()
-    if others:
-        raise UserError(f'{path} should have one input, but it has {1 + len(others)}; export it with export.py.')
+                        f' {tf.__version__} cannot read it ({reason}); export it again with this TensorFlow, or as a'
+                        ' frozen graph.') from None  # fmt: skip
+    entry = picture_input(path, [_tensor(*given) for given in function.structured_input_signature[1].items()])
+    heatmap = any(key == 'heatmap' or found.shape.rank == 3 for key, found in function.structured_outputs.items())
 
     def run(pictures: np.ndarray) -> List[np.ndarray]:
         with tf.device('/CPU:0'):
-            found = loaded.signatures[SIGNATURE](**{name: tf.constant(pictures)})
+            found = loaded.signatures[SIGNATURE](**{entry.name: tf.constant(pictures)})
         return [value.numpy() for value in found.values()]
 
-    return Runner(
-        Tensor(name, spec.dtype.name, tuple(spec.shape.as_list())), run, f'TensorFlow {tf.__version__} on CPU'
-    )
+    return Runner(entry, run, f'TensorFlow {tf.__version__} on CPU', heatmap)
+
+
+def _tensor(name: str, given: tf.TensorSpec) -> Tensor:
+    return Tensor(name, given.dtype.name, () if given.shape.rank is None else tuple(given.shape.as_list()))

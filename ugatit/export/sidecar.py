@@ -27,13 +27,25 @@ class Golden(NamedTuple):
     heatmap: Optional[np.ndarray]  # float32 [N, H / 4, W / 4] of the source; None: the file gives none
 
 
+def named(path: pathlib.Path) -> pathlib.Path:
+    """The path with a name that others can be made of: `.` and `..` have none; UserError for the root, which has none
+    at all."""
+    found = path.resolve() if path.name in ('', '..') else path
+    if not found.name:
+        raise UserError(f'the path of an exported file must have a name, but {printable(path)} arrived; write a file or'
+                        ' a folder below it.')  # fmt: skip
+    return found
+
+
 def json_path(path: pathlib.Path) -> pathlib.Path:
     """a2b.onnx -> a2b.onnx.json"""
+    path = named(path)
     return path.with_name(path.name + '.json')
 
 
 def golden_path(path: pathlib.Path) -> pathlib.Path:
     """a2b.onnx -> a2b.onnx.golden.npz"""
+    path = named(path)
     return path.with_name(path.name + '.golden.npz')
 
 

@@ -11,12 +11,12 @@ import os
 import pathlib
 import tempfile
 import warnings
-from typing import TYPE_CHECKING, Any, Iterator, List, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Tuple
 
 import numpy as np
 
 from ugatit.errors import UserError
-from ugatit.export.runner import Runner, Tensor
+from ugatit.export.runner import Runner, Tensor, picture_input
 
 if TYPE_CHECKING:  # reading needs no TensorFlow
     from ugatit.export.trace import Traced
@@ -56,6 +56,7 @@ def open_file(path: pathlib.Path) -> Runner:
             opened = interpreter(model_content=path.read_bytes(), num_threads=os.cpu_count())
     except (ValueError, RuntimeError) as error:
         raise UserError(f'{path} should be a TFLite model, but it cannot be read ({error}); export it again.') from None
+    source = picture_input(path, [_tensor(details) for details in opened.get_input_details()])
     entry = opened.get_input_details()[0]
 
     def run(pictures: np.ndarray) -> List[np.ndarray]:
@@ -67,9 +68,13 @@ def open_file(path: pathlib.Path) -> Runner:
             opened.invoke()
         return [np.array(opened.get_tensor(output['index'])) for output in opened.get_output_details()]
 
-    shape = tuple(int(side) if side >= 0 else None for side in entry['shape_signature'])
-    source = entry['name'].rpartition('serving_default_')[2].partition(':')[0]
-    return Runner(Tensor(source, np.dtype(entry['dtype']).name, shape), run, name)
+    return Runner(source, run, name, any(len(output['shape']) == 3 for output in opened.get_output_details()))
+
+
+def _tensor(details: Dict[str, Any]) -> Tensor:
+    shape = tuple(int(side) if side >= 0 else None for side in details['shape_signature'])
+    source = details['name'].rpartition('serving_default_')[2].partition(':')[0]
+    return Tensor(source, np.dtype(details['dtype']).name, shape)
 
 
 def _interpreter() -> Tuple[str, Any]:

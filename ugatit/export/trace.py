@@ -36,6 +36,10 @@ class Traced:
     def output_names(self) -> List[str]:
         return [output.name for output in self.outputs]
 
+    def without_weights(self) -> Traced:
+        """For what is said about a written file, names and operators: a full model has a gigabyte of weights."""
+        return dataclasses.replace(self, graph_def=graphs.without_large_constants(self.graph_def)[0])
+
     def operators(self) -> Dict[str, int]:
         """Operator type -> how often it occurs, constants and the input aside."""
         return graphs.operators(self.graph_def)

@@ -6,7 +6,7 @@ can store. onnx's reference evaluator computes with NumPy's halves. It is slow: 
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -26,12 +26,12 @@ def run_true_half(model: Any, images: np.ndarray) -> np.ndarray:
         return np.concatenate([evaluator.run(None, {name: images[i : i + 1]})[0] for i in range(len(images))])
 
 
-def converted(model: Any, keeps: Optional[tuple] = CONVERTER_KEEPS) -> Any:
+def converted(model: Any) -> Any:
     """A float32 model through onnxconverter-common, told what it must know; the model itself is left alone."""
     import copy
 
     tool = require('onnxconverter_common.float16', 'Converting to float16')
-    blocked = [*tool.DEFAULT_OP_BLOCK_LIST, *(keeps or ())]
+    blocked = [*tool.DEFAULT_OP_BLOCK_LIST, *CONVERTER_KEEPS]
     return tool.convert_float_to_float16(
         copy.deepcopy(model), keep_io_types=True, op_block_list=blocked, **CONVERTER_LIMITS
     )

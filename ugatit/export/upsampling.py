@@ -11,9 +11,8 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 import numpy as np
 import tensorflow as tf
 
-from ugatit.export.graph import constant_node, node_of, prune
+from ugatit.export.graph import constant_node, node_of, prune, without_large_constants
 
-_LARGE = 4096  # bytes; constants that shapes are made of are a few numbers
 _DOUBLED = [1, 1, 2, 1, 2, 1]  # tiles of [N, H, 1, W, 1, C]
 
 
@@ -38,25 +37,14 @@ def with_resize(definition: Any, outputs: List[str]) -> Any:
 
 
 def inferred_shapes(definition: Any) -> Dict[str, Optional[List[Optional[int]]]]:
-    """Node -> shape of its first output as far as TensorFlow can tell; None: not even the rank."""
+    """Node -> shape of its first output as far as TensorFlow can tell; None: not even the rank.
+
+    Without the weights, on which no shape depends: they may be a gigabyte.
+    """
     with tf.Graph().as_default() as graph:
-        tf.import_graph_def(_without_weights(definition), name='')
+        tf.import_graph_def(without_large_constants(definition)[0], name='')
         shapes = {op.name: op.outputs[0].shape for op in graph.get_operations() if op.outputs}
     return {name: None if shape.rank is None else shape.as_list() for name, shape in shapes.items()}
-
-
-def _without_weights(definition: Any) -> Any:
-    """Placeholders for large constants: shapes do not depend on a gigabyte of weights."""
-    made = tf.compat.v1.GraphDef()
-    made.versions.CopyFrom(definition.versions)
-    for node in definition.node:
-        if node.op == 'Const' and node.ByteSize() > _LARGE:
-            placeholder = made.node.add(name=node.name, op='Placeholder')
-            placeholder.attr['dtype'].CopyFrom(node.attr['dtype'])
-            placeholder.attr['shape'].shape.CopyFrom(node.attr['value'].tensor.tensor_shape)
-        else:
-            made.node.append(node)
-    return made
 
 
 def _upsamplings(definition: Any) -> Iterator[_Upsampling]:

@@ -9,7 +9,7 @@ from typing import Any, Dict, NamedTuple
 import numpy as np
 
 from ugatit.errors import UserError
-from ugatit.export.check import Bound, Check, as_image, as_input, compare
+from ugatit.export.check import Bound, Check, as_image, compare
 from ugatit.export.formats import open_exported
 from ugatit.export.sidecar import checksum, json_path, read_golden, read_json
 
@@ -48,8 +48,7 @@ def verify(path: pathlib.Path) -> Verified:
         raise UserError(f'{json_path(path)} is needed to check {path.name}, but it is not there; copy it along with the'
                         ' file.')  # fmt: skip
     golden = read_golden(path)
-    check = compare(runner, golden.images, golden.wanted, golden.heatmap)
-    made, _ = runner(as_input(runner, golden.images))
+    check, made = compare(runner, golden.images, golden.wanted, golden.heatmap)
     difference = np.abs(as_image(made).astype(np.float64) - as_image(golden.made))
     drift = float(difference.max()) if np.isfinite(difference).all() else float('inf')
     return Verified(check, drift, Bound(**facts['bound']), checksum(path) == facts['sha256'])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import pathlib
 import shutil
 import tempfile
@@ -19,11 +20,12 @@ import tensorflow as tf
 from ugatit.data.names import printable
 from ugatit.errors import UserError
 from ugatit.export import commands, formats
-from ugatit.export.check import Bound, Check, as_input, compare
+from ugatit.export.check import Bound, Check, compare
 from ugatit.export.generator import exportable
 from ugatit.export.settings import ExportSettings
-from ugatit.export.sidecar import Golden, checksum, golden_path, json_path, size_of, write_golden, write_json
+from ugatit.export.sidecar import Golden, checksum, golden_path, json_path, named, size_of, write_golden, write_json
 from ugatit.export.trace import Traced, trace
+from ugatit.inference.outputs import require_writable
 from ugatit.nn.architecture import GENERATOR_OF_DIRECTION
 from ugatit.nn.generator import Generator
 from ugatit.translate import Translation, Translator
@@ -44,14 +46,22 @@ class Exported(NamedTuple):
 
 
 def check_output(output: pathlib.Path, chosen: formats.Format) -> None:
-    """UserError where the name does not fit the format or is taken."""
+    """UserError where the name does not fit the format or is taken, or the place cannot be written."""
+    output = named(output)
     if chosen.suffix and output.suffix.lower() != chosen.suffix:
         better = printable(output.with_name(output.name + chosen.suffix))
         raise UserError(f'--output must end in {chosen.suffix} for --format={chosen.name}, but {printable(output)}'
                         f' arrived; write --output={better}.')  # fmt: skip
-    for path in (output, json_path(output), golden_path(output)):
-        if path.exists():
+    for path in (output, *_beside(output, chosen)):
+        if os.path.lexists(path):
             raise UserError(f'{printable(path)} exists already and is left as it is; give another --output.')
+    require_writable(output.parent)
+
+
+def _beside(output: pathlib.Path, chosen: formats.Format) -> List[pathlib.Path]:
+    """What may be written along with the file."""
+    written = [output.with_name(output.name + ending) for ending in chosen.beside]
+    return [json_path(output), golden_path(output), *written]
 
 
 def export_file(
@@ -75,7 +85,7 @@ def export_file(
     Raises:
         UserError: the model cannot be written so, or the written file differs too much; nothing is left then.
     """
-    chosen = formats.FORMATS[settings.format]
+    chosen, output = formats.FORMATS[settings.format], named(output)
     check_output(output, chosen)
     settings.interface.check(translate.architecture)
     traced, generator = _traced(translate, settings)
@@ -83,13 +93,14 @@ def export_file(
         made = hidden / output.name
         formats.write(chosen, traced, made, settings.precision != 'float32', settings.opset)
         _check_halves(made, traced, settings)
+        traced = traced.without_weights()
         runner = formats.open_exported(made)
-        check = compare(runner, images, source.image, source.heatmap)
+        check, pictures = compare(runner, images, source.image, source.heatmap)
         _require(check, settings.bound, output)
         written = _commands(output, traced, generator, settings)
         facts = _facts(made, output, traced, check, settings, translate, origin, written)
         heatmap = source.heatmap if settings.interface.heatmap else None
-        write_golden(made, Golden(images, source.image, runner(as_input(runner, images))[0], heatmap))
+        write_golden(made, Golden(images, source.image, pictures, heatmap))
         write_json(made, facts)
         for name, text in written.files.items():
             (hidden / name).write_text(text, 'utf-8')
@@ -121,10 +132,11 @@ def _count(node: Any) -> int:
 
 def _require(check: Check, bound: Bound, output: pathlib.Path) -> None:
     if not check.passes(bound):
+        heatmap = '' if check.heatmap_difference is None else ', or leave --heatmap out'
         raise UserError(f'{printable(output)} was removed again, because it is not what the checkpoint computes'
                         f' ({check.text()}), and {bound.text()} were asked for; use --ranges=auto and'
                         ' --statistics=prescaled or float32, or allow more with --max_difference or'
-                        ' --min_psnr.')  # fmt: skip
+                        f' --min_psnr{heatmap}.')  # fmt: skip
 
 
 def _commands(output: pathlib.Path, traced: Traced, generator: Generator, settings: ExportSettings) -> commands.Written:

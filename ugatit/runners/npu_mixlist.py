@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import pathlib
-from typing import Any, Dict, Tuple
+from typing import Sequence, Tuple
 
 from ugatit.nn.rules import Variants
 
@@ -19,19 +19,24 @@ STATISTICS_OPERATORS: Tuple[str, ...] = (
 )  # fmt: skip
 
 
-def mixlist(variants: Variants) -> Dict[str, Any]:
-    """The JSON's content: the statistics' operators are black-listed, which keeps them float32.
+def black_list(operators: Sequence[str]) -> str:
+    """The text of a file for the adapter's `modify_mixlist` or ATC's `--modify_mixlist`: these stay float32."""
+    content = {
+        'black-list': {'to-add': list(operators), 'to-remove': []},
+        'white-list': {'to-add': [], 'to-remove': []},
+    }
+    return json.dumps(content, indent=1) + '\n'
 
-    Only where every normalisation is `prescaled`, which was made for float16, nothing is listed.
-    """
+
+def mixlist(variants: Variants) -> str:
+    """The statistics' operators in the black list; none where every normalisation is `prescaled`, made for float16."""
     prescaled = {variant for _, variant in variants.statistics} == {'prescaled'}
-    black = [] if prescaled else list(STATISTICS_OPERATORS)
-    return {'black-list': {'to-add': black, 'to-remove': []}, 'white-list': {'to-add': [], 'to-remove': []}}
+    return black_list(() if prescaled else STATISTICS_OPERATORS)
 
 
 def write_mixlist(folder: pathlib.Path, variants: Variants) -> pathlib.Path:
     """Writes `mixlist.json` into the folder, which is made if need be."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / 'mixlist.json'
-    path.write_text(json.dumps(mixlist(variants), indent=1) + '\n', 'utf-8')
+    path.write_text(mixlist(variants), 'utf-8')
     return path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import sys
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from ugatit.cli.commands import model_flags
 from ugatit.cli.main import DONE, SOME_FAILED
@@ -25,6 +25,7 @@ def main(options: Any) -> int:
     from ugatit.data.names import printable
     from ugatit.diagnosis.dropin import quietly
     from ugatit.export.formats import FORMATS, require_packages
+    from ugatit.export.generator import statistics_for, with_statistics
     from ugatit.export.write import check_output, export_file
     from ugatit.nn.presets import load_variants
 
@@ -32,12 +33,14 @@ def main(options: Any) -> int:
     require_packages(chosen)
     check_output(output, chosen)
     location = locate(options.checkpoint)
-    settings = _settings(options)
+    statistics = statistics_for(options.precision, options.statistics)
+    settings = _settings(options, statistics)
     pictures = _pictures(options, location.prefix)
     variants = load_variants(options.variants)
     with quietly():
         source, plan = _source(options, location.prefix, variants, pictures, settings)
-        translate = _planned(options, location.prefix, variants, plan, pictures)
+        chosen_variants = with_statistics(variants, statistics)
+        translate = _loaded(options, location.prefix, chosen_variants, plan, pictures)
     settings = _resolved(settings, translate)
     _warn(translate, settings, pictures)
     origin = {
@@ -58,15 +61,11 @@ def main(options: Any) -> int:
     return SOME_FAILED if pictures.failures else DONE
 
 
-def _settings(options: Any) -> Any:
+def _settings(options: Any, statistics: Optional[str]) -> Any:
     from ugatit.export.check import default_bound
-    from ugatit.export.generator import statistics_for
-    from ugatit.export.onnx_opsets import check_opset
     from ugatit.export.settings import ExportSettings, Interface
 
-    check_opset(options.opset)
     interface = Interface(options.dynamic_batch, options.dynamic_size, options.uint8, options.heatmap)
-    statistics = statistics_for(options.precision, options.statistics)
     return ExportSettings(
         format=options.format,
         bound=default_bound(options.precision, options.uint8, options.max_difference, options.min_psnr),
@@ -128,13 +127,6 @@ def _source(options: Any, prefix: Any, variants: Any, pictures: _Pictures, setti
     for note in plan.notes:
         print(f'note: {note}', file=sys.stderr)
     return source, plan
-
-
-def _planned(options: Any, prefix: Any, variants: Any, plan: Any, pictures: _Pictures) -> Any:
-    from ugatit.export.generator import statistics_for, with_statistics
-
-    statistics = statistics_for(options.precision, options.statistics)
-    return _loaded(options, prefix, with_statistics(variants, statistics), plan, pictures)
 
 
 def _loaded(options: Any, prefix: Any, variants: Any, plan: Any, pictures: _Pictures) -> Any:
