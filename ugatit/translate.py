@@ -254,7 +254,8 @@ def _build(
     if variants.name != 'default':
         check_variants(architecture, variants)
     registry = blueprint(architecture, scope, variants)
-    factory = source.factory(scope, registry.variables, blueprint(architecture, scope).variables)
+    official = registry if variants.name == 'default' else blueprint(architecture, scope)
+    factory = source.factory(scope, registry.variables, official.variables)
     before = source.folded(scope)
     check_permission(registry, before)
     added = {} if ranges is None else ranges.nonzero(scope)

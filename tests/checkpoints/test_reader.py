@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import shutil
+import weakref
 
 import numpy as np
 import pytest
@@ -68,6 +69,44 @@ def test_a_variable_shares_the_memory_of_the_tensor(light: pathlib.Path) -> None
     variable = tf.Variable(tensor)
     pointers = [np.asarray(memoryview(value.numpy())).ctypes.data for value in (tensor, variable.read_value())]
     assert pointers[0] == pointers[1]
+
+
+def test_reading_ahead_gives_the_same_tensors_once(light: pathlib.Path, light_values: Tensors) -> None:
+    reader = CheckpointReader(light)
+    reader.read_ahead(light_values)
+    kept = weakref.ref(tensor := reader.read_one(LARGEST))
+    np.testing.assert_array_equal(tensor.numpy(), light_values[LARGEST])
+    del tensor
+    assert kept() is None, 'the reader keeps what it handed over'
+    for _ in range(2):  # from the threads, and then again from the file
+        for name, value in reader.read(light_values).items():
+            np.testing.assert_array_equal(value.numpy(), light_values[name])
+
+
+def test_damage_is_told_of_the_right_tensor_when_reading_ahead(light: pathlib.Path, light_values: Tensors) -> None:
+    """Several are read in one piece, and the sound ones are still given."""
+    content, value = data(light).read_bytes(), light_values[LARGEST].tobytes()
+    start = content.index(value)
+    data(light).write_bytes(content[:start] + b'\xff' + content[start + 1 :])
+    reader = CheckpointReader(light)
+    reader.read_ahead(light_values)
+    for name in light_values:
+        if name == LARGEST:
+            with pytest.raises(UserError, match=f'data of {LARGEST} .* is damaged'):
+                reader.read_one(name)
+        else:
+            np.testing.assert_array_equal(reader.read_one(name).numpy(), light_values[name])
+
+
+def test_reading_ahead_inside_a_graph_gives_values(light: pathlib.Path, light_values: Tensors) -> None:
+    reader = CheckpointReader(light)
+
+    @tf.function
+    def ready() -> None:
+        reader.read_ahead([LARGEST])
+        np.testing.assert_array_equal(reader.read_one(LARGEST).numpy(), light_values[LARGEST])
+
+    ready()
 
 
 def test_truncated_data(light: pathlib.Path) -> None:

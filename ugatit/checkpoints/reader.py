@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
 import re
 import tempfile
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Union
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Union
 
 import tensorflow as tf
 
 from ugatit.checkpoints import naming
+from ugatit.checkpoints.ahead import Ahead
 from ugatit.checkpoints.location import Location, PathLike, data_files, locate
 from ugatit.errors import UserError
 
@@ -54,6 +56,7 @@ class CheckpointReader:
           UserError: nothing there, the index or data file is missing or cut off, or the index is no index.
         """
         self.location = path if isinstance(path, Location) else locate(path)
+        self._ahead: Optional[Ahead] = None
         self._alias: Optional[tempfile.TemporaryDirectory] = None  # lives as long as the reader
         self._prefix = self._readable_prefix()
         self._variables = self._read_index()
@@ -82,17 +85,29 @@ class CheckpointReader:
         """The tensor stored as `name`; errors as in `read`."""
         if name not in self._variables:
             raise UserError(f'{self.location.prefix} holds no tensor {name}; `python -m ugatit.checkpoints` lists all.')
+        if self._ahead is not None and name in self._ahead:
+            with contextlib.suppress(tf.errors.OpError):  # of its piece: reading it alone tells which one is damaged
+                return self._ahead.take(name)
         try:
-            with tf.init_scope(), tf.device('/CPU:0'):
-                (tensor,) = tf.raw_ops.RestoreV2(
-                    prefix=self._prefix,
-                    tensor_names=[name],
-                    shape_and_slices=[''],
-                    dtypes=[self._variables[name].dtype],
-                )
+            return self._restore([name])[0]
         except tf.errors.OpError as error:
             raise UserError(self._damaged(name)) from error
-        return tensor
+
+    def read_ahead(self, names: Iterable[str]) -> None:
+        """Begins to read these in threads; `read_one` and `read` give each once from there, others as ever.
+
+        Call it where all of them are wanted soon, in about this order: until then they are in memory together.
+        """
+        self._ahead = Ahead(self._restore, {name: self._variables[name].bytes for name in names})
+
+    def _restore(self, names: Sequence[str]) -> List[tf.Tensor]:
+        with tf.init_scope(), tf.device('/CPU:0'):
+            return tf.raw_ops.RestoreV2(
+                prefix=self._prefix,
+                tensor_names=names,
+                shape_and_slices=[''] * len(names),
+                dtypes=[self._variables[name].dtype for name in names],
+            )
 
     def read_whole_number(self, name: str, least: int, most: int) -> int:
         """The whole number stored as `name`, a scalar; UserError naming it for any other shape, type or size."""

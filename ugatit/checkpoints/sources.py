@@ -56,6 +56,7 @@ class StoredWeights:
         if additional:
             _log.warning('%s lacks %d variables of this variant, which start at their initial values: %s',
                          scope, len(additional), ', '.join(additional[:6]))  # fmt: skip
+        self._reader.read_ahead([name for name in wanted if name in stored])
         return checkpoint_factory(self._reader, fallback=seeded(self._seed))
 
     def folded(self, scope: str) -> Dict[str, int]:
