@@ -62,7 +62,7 @@ def _without_keras() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """The import makes a million objects that stay: each search for garbage among them takes up to 0.2 s, also later."""
+    """The import makes a million objects that stay: each search for garbage among them, also later, takes 0.2 s."""
     enabled = gc.isenabled()
     gc.disable()
     try:
