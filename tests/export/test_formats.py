@@ -185,6 +185,14 @@ def test_a_bound_that_is_too_tight_is_a_failure(healthy: Model) -> None:
     assert not nothing.passes(Bound(None, None))
 
 
+def test_the_decibels_are_those_of_everywhere(healthy: Model) -> None:
+    """An ONNX file is checked without TensorFlow, which `ugatit.numerics` imports, so the formula stands twice."""
+    wanted = healthy.source.image
+    for found in (wanted, wanted + np.float32(0.01), -wanted):
+        check, _ = compare(_Constant(found), healthy.images, wanted, None)
+        assert check.psnr == psnr(found, wanted)
+
+
 @pytest.mark.parametrize('precision', ['float32', 'float16'])
 def test_a_heat_map_is_checked_too(healthy: Model, precision: str) -> None:
     image, heatmap = healthy.source.image, healthy.source.heatmap

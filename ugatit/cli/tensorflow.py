@@ -10,9 +10,9 @@ import gc
 import importlib
 import os
 import sys
-import tempfile
 from typing import Iterator, Tuple
 
+from ugatit.data.silence import silent_stderr
 from ugatit.errors import UserError
 
 OLDEST = (2, 6)
@@ -31,7 +31,11 @@ def import_tensorflow() -> None:
     # 3, because it logs as errors what is none (no GPU driver, float16 without a oneDNN kernel); real ones are raised.
     os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
     try:
-        with _silent_stderr() if quiet else contextlib.nullcontext(), _without_keras(), _without_garbage_collection():
+        with (
+            silent_stderr(replay=True) if quiet else contextlib.nullcontext(),
+            _without_keras(),
+            _without_garbage_collection(),
+        ):
             version = importlib.import_module('tensorflow').__version__
     except ModuleNotFoundError as error:
         if error.name != 'tensorflow':
@@ -75,24 +79,3 @@ def _without_garbage_collection() -> Iterator[None]:
 
 def _numbers(version: str) -> Tuple[int, ...]:
     return tuple(int(part) for part in version.split('.')[:2])
-
-
-@contextlib.contextmanager
-def _silent_stderr() -> Iterator[None]:
-    """Holds back what C++ code writes to stderr (no log level reaches TensorFlow 2.21's first lines); replays on error.
-
-    Works on the file descriptor, because these lines do not pass through `sys.stderr`.
-    """
-    sys.stderr.flush()
-    with tempfile.TemporaryFile() as held:
-        stderr = os.dup(2)
-        os.dup2(held.fileno(), 2)
-        try:
-            yield
-        except BaseException:
-            held.seek(0)
-            os.write(stderr, held.read())
-            raise
-        finally:
-            os.dup2(stderr, 2)
-            os.close(stderr)

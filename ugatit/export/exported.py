@@ -34,7 +34,10 @@ class ExportedModel:
         self.image_size = self._size(image_size)
 
     def _size(self, wanted: Optional[int]) -> int:
-        side = self._runner.input.shape[1]
+        side, width = self._runner.input.shape[1:3]
+        if side != width:
+            raise UserError(f'{printable(self.path)} should take square pictures, but it takes {side or "any"}x'
+                            f'{width or "any"}; export the model with export.py.')  # fmt: skip
         if side is None:
             return wanted or self.facts.get('architecture', {}).get('image_size', 256)
         if wanted not in (None, side):

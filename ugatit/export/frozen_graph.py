@@ -17,15 +17,9 @@ from ugatit.errors import UserError
 from ugatit.export.runner import Runner, Tensor, picture_input
 from ugatit.export.trace import Traced
 
-LARGEST = 2**31 - 1  # bytes that a protobuf message may have
-
 
 def write(traced: Traced, path: pathlib.Path) -> None:
     """Writes the serialised GraphDef."""
-    size = traced.graph_def.ByteSize()
-    if size > LARGEST:
-        raise UserError(f'A frozen graph may have 2 GB, but this one would have {size / 1e9:.1f} GB; use'
-                        ' --format=saved_model, or --precision=float16.')  # fmt: skip
     path.write_bytes(traced.graph_def.SerializeToString())
 
 

@@ -13,12 +13,12 @@ import tensorflow as tf
 
 from ugatit.export.onnx_graph import OnnxGraph
 from ugatit.export.onnx_operators import write_node
-from ugatit.export.onnx_opsets import check_opset
+from ugatit.export.onnx_opsets import OPSETS, check_opset
 from ugatit.export.trace import Traced
 from ugatit.export.upsampling import inferred_shapes
 
 
-def to_onnx(traced: Traced, opset: int = 13) -> Any:
+def to_onnx(traced: Traced, opset: int = OPSETS[0]) -> Any:
     """The ModelProto of a traced graph; UserError for an opset that is not written."""
     graph = OnnxGraph(check_opset(opset), inferred_shapes(traced.graph_def), traced.output_names)
     for node in traced.graph_def.node:

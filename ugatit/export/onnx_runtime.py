@@ -11,8 +11,6 @@ from ugatit.errors import UserError
 from ugatit.export.packages import require
 from ugatit.export.runner import Runner, Tensor, picture_input
 
-_DTYPES = {'tensor(float)': 'float32', 'tensor(uint8)': 'uint8'}  # others are refused under their own name
-
 
 def open_file(path: pathlib.Path) -> Runner:
     """A session; UserError where the package is missing, or the file is no ONNX model of pictures that it can run."""
@@ -36,4 +34,5 @@ def open_file(path: pathlib.Path) -> Runner:
 
 def _tensor(found: Any) -> Tensor:
     shape = tuple(side if isinstance(side, int) else None for side in found.shape or ())
-    return Tensor(found.name, _DTYPES.get(found.type, found.type), shape)
+    kind = found.type.partition('(')[2].rstrip(')')  # 'tensor(float)'
+    return Tensor(found.name, 'float32' if kind == 'float' else kind or found.type, shape)

@@ -34,16 +34,24 @@ class Runner:
 
         A file with a batch of its own is run so many times as it takes.
         """
+        self._require_fit(pictures)
         batch = self.input.shape[0] or len(pictures)
         parts = [self.run(pictures[start : start + batch]) for start in range(0, len(pictures), batch)]
         outputs = [np.concatenate(values) for values in zip(*parts)]
         maps = [value for value in outputs if value.ndim == 3]  # [N, H / 4, W / 4]
-        found = [value for value in outputs if value.ndim == 4]
+        found = [value for value in outputs if value.shape == pictures.shape]
         if not found:
-            shapes = ', '.join(str(value.shape) for value in outputs)
-            raise UserError(f'pictures [N, height, width, 3] should come out of an exported generator, but this file'
-                            f' gives {shapes}; export the model with export.py.')  # fmt: skip
+            shapes = ' and '.join(_text(value.shape) for value in outputs)
+            raise UserError(f'pictures {_text(pictures.shape)} should come out of an exported generator as they went'
+                            f' in, but this file gives {shapes}; export the model with export.py.')  # fmt: skip
         return found[0], maps[0] if maps else None
+
+    def _require_fit(self, pictures: np.ndarray) -> None:
+        """UserError for pictures of another size than the file has; runtimes would each fail in a way of their own."""
+        wanted, arrived = self.input.shape[1:], pictures.shape[1:]
+        if any(side not in (None, given) for side, given in zip(wanted, arrived)):
+            raise UserError(f'the file takes pictures {_text((None, *wanted))}, but {_text(pictures.shape)} arrived;'
+                            ' export it for that size, or a light model with --dynamic_size.')  # fmt: skip
 
 
 def picture_input(path: PathLike, inputs: Sequence[Tensor]) -> Tensor:

@@ -91,7 +91,8 @@ def read_json(path: pathlib.Path) -> Optional[Dict[str, Any]]:
     try:
         facts = json.loads(file.read_text('utf-8'))
     except (OSError, ValueError) as error:
-        raise UserError(f'{file} should be the JSON that export.py wrote, but it cannot be read: {error}.') from None
+        raise UserError(f'{file} should be the JSON that export.py wrote, but it cannot be read ({error}); export'
+                        ' the model again, or move that file away.') from None  # fmt: skip
     if not isinstance(facts, dict) or facts.get(KEY) != VALUE or facts.get('version') != VERSION:
         raise UserError(f'{file} should be the JSON that export.py wrote beside the file, but it is another; export the'
                         ' model again, or move that file away.')  # fmt: skip
@@ -111,7 +112,7 @@ def read_golden(path: pathlib.Path) -> Golden:
         ) from None
     except Exception as error:  # a damaged zip raises whatever comes
         raise UserError(
-            f'{file} should hold pictures to check {path.name} with, but it cannot be read: {error}.'
+            f'{file} should hold pictures to check {path.name} with, but it cannot be read ({error}); copy it again.'
         ) from None
 
 

@@ -9,12 +9,12 @@ import contextlib
 import importlib
 import os
 import pathlib
-import tempfile
 import warnings
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Tuple
 
 import numpy as np
 
+from ugatit.data.silence import silent_stderr
 from ugatit.errors import UserError
 from ugatit.export.runner import Runner, Tensor, picture_input
 
@@ -102,13 +102,9 @@ def _quiet() -> Iterator[None]:
     log = logging.getLogger('absl')
     before = log.level
     log.setLevel(logging.ERROR)
-    stderr = os.dup(2)
     try:
-        with tempfile.TemporaryFile() as sink, warnings.catch_warnings():
+        with silent_stderr(replay=False), warnings.catch_warnings():
             warnings.simplefilter('ignore')
-            os.dup2(sink.fileno(), 2)
             yield
     finally:
-        os.dup2(stderr, 2)
-        os.close(stderr)
         log.setLevel(before)

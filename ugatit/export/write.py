@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import os
 import pathlib
 import shutil
@@ -22,6 +23,8 @@ from ugatit.errors import UserError
 from ugatit.export import commands, formats
 from ugatit.export.check import Bound, Check, compare
 from ugatit.export.generator import exportable
+from ugatit.export.graph import without_large_constants
+from ugatit.export.limits import check_size
 from ugatit.export.settings import ExportSettings
 from ugatit.export.sidecar import Golden, checksum, golden_path, json_path, named, size_of, write_golden, write_json
 from ugatit.export.trace import Traced, trace
@@ -88,6 +91,7 @@ def export_file(
     chosen, output = formats.FORMATS[settings.format], named(output)
     check_output(output, chosen)
     settings.interface.check(translate.architecture)
+    check_size(translate.generator, settings)
     traced, generator = _traced(translate, settings)
     with _hidden_beside(output) as hidden:
         made = hidden / output.name
@@ -120,14 +124,11 @@ def _check_halves(path: pathlib.Path, traced: Traced, settings: ExportSettings) 
     """float16 weights must be half as large: a forgotten switch gives a file that works and is twice the size."""
     if settings.precision == 'float32':
         return
-    weights = sum(_count(node) for node in traced.graph_def.node if node.op == 'Const')
-    overhead = 2048 * len(traced.graph_def.node)  # names, shapes, tables
-    size = size_of(path)
-    assert size <= 2 * weights + overhead, f'{size} bytes for {weights} weights in float16'
-
-
-def _count(node: Any) -> int:
-    return int(np.prod([dim.size for dim in node.attr['value'].tensor.tensor_shape.dim], dtype=np.int64))
+    skeleton, large = without_large_constants(traced.graph_def)
+    weights = sum(math.prod(dim.size for dim in node.attr['value'].tensor.tensor_shape.dim) for node in large)
+    # Names, shapes and tables are written in every format's own way, and measured here as a GraphDef.
+    if size_of(path) > 2.2 * weights + 2 * skeleton.ByteSize():
+        raise AssertionError(f'{size_of(path)} bytes for {weights} weights in float16: some were written in float32')
 
 
 def _require(check: Check, bound: Bound, output: pathlib.Path) -> None:

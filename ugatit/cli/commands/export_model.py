@@ -111,10 +111,13 @@ def _checked(options: Any, pictures: _Pictures) -> Any:
 def _source(options: Any, prefix: Any, variants: Any, pictures: _Pictures, settings: Any) -> Any:
     """What the checkpoint computes in float32 without a plan, and the plan; the model is let go again."""
     from ugatit.cli.progress import Progress
+    from ugatit.export.limits import check_size
     from ugatit.planning import plan_ranges, profile_ranges, require_network
     from ugatit.ranges import RangePlan
 
     translate = _loaded(options, prefix, variants, None, pictures)
+    settings.interface.check(translate.architecture)
+    check_size(translate.generator, settings)  # here, too: planning may take minutes
     source = translate(_checked(options, pictures))
     if options.ranges == 'none':
         return source, None
