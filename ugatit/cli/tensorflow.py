@@ -30,12 +30,9 @@ def import_tensorflow() -> None:
     quiet = 'TF_CPP_MIN_LOG_LEVEL' not in os.environ
     # 3, because it logs as errors what is none (no GPU driver, float16 without a oneDNN kernel); real ones are raised.
     os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
+    silent = silent_stderr(replay=True) if quiet else contextlib.nullcontext()  # 2.21's first lines have no level
     try:
-        with (
-            silent_stderr(replay=True) if quiet else contextlib.nullcontext(),
-            _without_keras(),
-            _without_garbage_collection(),
-        ):
+        with silent, _without_keras(), _without_garbage_collection():
             version = importlib.import_module('tensorflow').__version__
     except ModuleNotFoundError as error:
         if error.name != 'tensorflow':
