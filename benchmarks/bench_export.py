@@ -5,7 +5,8 @@
 Light and full golden overflow checkpoints, 64 pixels: a2b overflows float16, b2a of the same checkpoint is healthy.
 Prints a JSON line for every row of the tables in docs/export.md: the files with their floors (float16 with unlimited
 exponent), then what float16 ONNX gives in true half arithmetic, planned and unplanned, ours and through
-onnxconverter-common (light, 32 pixels). `python -m benchmarks.export_tables FILE...` puts what --json wrote into that page.
+onnxconverter-common (light, 32 pixels). `python -m benchmarks.export_tables FILE...` puts what --json wrote into that
+page.
 """
 
 from __future__ import annotations
