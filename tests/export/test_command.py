@@ -118,6 +118,7 @@ def test_what_does_not_go_with_a_file(
         (['--format=saved_model', '--output=.'], 'exists already'),
         (['--format=saved_model', '--output=/'], 'must have a name'),
         (['--format=frozen_graph', '--ranges=none', '--output=PICTURES/0.png/a.pb'], 'because'),
+        (['--ranges=none', '--output=PICTURES/0.png/cured'], 'because'),
         (['--format=frozen_graph', '--ranges=none', '--output=TAKEN/a.pb'], 'a.pb.atc.sh exists already'),
         (['--format=frozen_graph', '--ranges=none', '--output=TAKEN/b.pb'], 'b.pb.mixlist.json exists already'),
         (['--format=onnx', '--ranges=none', '--output=TAKEN/a.onnx'], 'a.onnx.commands.txt exists already'),
@@ -180,6 +181,10 @@ def test_a_full_model_has_one_size(
     assert _export(f'--checkpoint={checkpoint}', '--format=frozen_graph', f'--output={tmp_path / "a.pb"}',
                    '--ranges=none', '--dynamic_size') == 2  # fmt: skip
     assert '--dynamic_size needs a light model' in capsys.readouterr().err and not (tmp_path / 'a.pb').exists()
+    assert _export(f'--checkpoint={checkpoint}', '--format=onnx', f'--output={tmp_path / "a.onnx"}',
+                   '--ranges=none', '--image_size=32') == 2  # fmt: skip
+    error = capsys.readouterr().err
+    assert 'image_size' in error and 'Traceback' not in error and not (tmp_path / 'a.onnx').exists()
 
 
 def test_a_missing_package_is_named_with_its_line(

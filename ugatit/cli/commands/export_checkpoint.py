@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import pathlib
 import sys
 from typing import Any, Dict, List
 
@@ -16,9 +17,11 @@ def main(options: Any) -> int:
     from ugatit.checkpoints.location import locate
     from ugatit.checkpoints.slimming import check_free
     from ugatit.export.checkpoint import cure, cure_text
+    from ugatit.inference.outputs import require_writable
 
     prefix = locate(options.checkpoint).prefix
     check_free(options.output, prefix.name)  # planning may take minutes
+    require_writable(pathlib.Path(options.output))
     pictures, failures = _calibration(options, prefix)
     plan = _plan(options, prefix, pictures)
     for note in plan.notes:
