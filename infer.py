@@ -47,6 +47,11 @@ FLAGS.choice(
     " word for it), pad mirrors the picture into free margins, crop takes the centre; official: stretch with the"
     " original's filter",
 )  # fmt: skip
+FLAGS.choice(
+    'face_crop', 'off', ('off', 'auto', 'all'), "translate a photograph's largest face (auto) or every face (all),"
+    ' framed as the selfie2anime data are, in place of the whole picture; the centre where none is found',
+)  # fmt: skip
+FLAGS.boolean('paste_back', False, 'with --face_crop=auto: results are the photograph with the translated face in it')
 FLAGS.text('background', 'white', 'shows through transparent parts: a colour name or #rrggbb', value='COLOUR')
 FLAGS.whole_number('max_pixels', 100_000_000, 'pictures with more pixels are refused', at_least=1)
 FLAGS.whole_number(
@@ -94,6 +99,8 @@ npu_flags(FLAGS)
 
 def main(options: Any) -> int:
     """Flags in, library call, exit code out. What can be checked without TensorFlow comes before its import."""
+    from ugatit.data.faces import require_detector
+    from ugatit.inference.faces import each_face
     from ugatit.inference.inputs import find_inputs
     from ugatit.inference.outputs import assign_outputs, require_report_path
     from ugatit.inference.settings import Settings
@@ -107,9 +114,13 @@ def main(options: Any) -> int:
         background=options.background,
         max_pixels=options.max_pixels,
         thumbnails=options.html,
+        face_crop=options.face_crop,
+        paste_back=options.paste_back,
     )
     _settle_model(options)
-    found = find_inputs(_sources(options), options.recursive)
+    if settings.face_crop != 'off':
+        require_detector()
+    found = each_face(find_inputs(_sources(options), options.recursive), settings, Progress)
     assignment = assign_outputs(found.inputs, options.output, options.direction, settings)
     if options.json is not None:
         require_report_path(options.json, assignment)

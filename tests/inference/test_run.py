@@ -120,10 +120,10 @@ def test_memory_that_runs_out_for_one_picture_is_its_failure(tmp_path, photos: C
     photos('a.png', 'b.png')
     original = run.write_result
 
-    def write(prepared, result, files, settings):
+    def write(prepared, result, files, settings, source):
         if files.picture.name == 'a_a2b.png':
             raise MemoryError
-        return original(prepared, result, files, settings)
+        return original(prepared, result, files, settings, source)
 
     monkeypatch.setattr(run, 'write_result', write)
     outcomes = _run(_Poisoned(), tmp_path, 'out')

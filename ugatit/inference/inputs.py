@@ -13,6 +13,7 @@ from PIL import Image
 
 from ugatit.data.convert import to_float
 from ugatit.data.decode import DecodedImage, decode_file
+from ugatit.data.face_crop import FaceCrop, Window, cut, find_crop
 from ugatit.data.files import Ignored, list_images
 from ugatit.data.names import printable
 from ugatit.data.resize import Geometry, resize
@@ -32,9 +33,11 @@ class Input:
     path: Optional[pathlib.Path]  # None: the embedded portrait
     name: pathlib.PurePath  # below the folder or pattern that was named; results are called after it
     listed: bool = False  # found in a folder or by a pattern, not named itself
+    crop: Optional[FaceCrop] = None  # the part to translate, where that is decided already
+    face: int = 0  # which of several faces of its picture, from the left; 0: the only one
 
     def __str__(self) -> str:
-        return printable(self.name if self.path is None else self.path)
+        return printable(self.name if self.path is None else self.path) + (f', face {self.face}' if self.face else '')
 
     def decode(self, settings: Settings) -> DecodedImage:
         """Its pixels, upright RGB; UserError for what is no readable picture."""
@@ -60,7 +63,8 @@ class Prepared(NamedTuple):
     geometry: Geometry
     flat: bool  # one colour everywhere
     warnings: Tuple[str, ...]
-    thumbnail: Optional[np.ndarray]  # uint8, the whole input in small
+    thumbnail: Optional[np.ndarray]  # uint8, the input in small: what was cut from it, unless that is put back
+    crop: Optional[FaceCrop] = None  # what was cut from the input; None: nothing, it is used whole
 
 
 def find_inputs(sources: Sequence[str], recursive: bool = False) -> Found:
@@ -88,16 +92,34 @@ def find_inputs(sources: Sequence[str], recursive: bool = False) -> Found:
 
 def prepare(source: Input, size: int, settings: Settings) -> Prepared:
     """Decodes and resizes one picture for a model of `size` pixels. UserError begins with the file's name."""
-    return prepare_decoded(source.decode(settings), size, settings)
+    decoded = source.decode(settings)
+    prepared = prepare_decoded(decoded, size, settings, source.crop)
+    if prepared.crop is None:
+        return prepared
+    notes = tuple(f'{source}: {note}' for note in prepared.crop.notes)
+    return prepared._replace(warnings=decoded.warnings + notes)
 
 
-def prepare_decoded(decoded: DecodedImage, size: int, settings: Settings) -> Prepared:
-    """`prepare` of a picture that is in memory already."""
+def prepare_decoded(decoded: DecodedImage, size: int, settings: Settings, crop: Optional[FaceCrop] = None) -> Prepared:
+    """`prepare` of a picture that is in memory already; `crop`: its part to translate, where that is known."""
+    if crop is None and settings.face_crop != 'off':
+        crop = find_crop(decoded.pixels)
+    pixels = decoded.pixels if crop is None else cut(decoded.pixels, crop.window)
     mode, filter = RESIZES[settings.resize]
-    resized = resize(decoded.pixels, size, mode, filter)
-    flat = bool((decoded.pixels.min(axis=(0, 1)) == decoded.pixels.max(axis=(0, 1))).all())
-    small = thumbnail(decoded.pixels) if settings.thumbnails else None
-    return Prepared(to_float(resized.pixels), resized.geometry, flat, decoded.warnings, small)
+    resized = resize(pixels, size, mode, filter)
+    flat = bool((pixels.min(axis=(0, 1)) == pixels.max(axis=(0, 1))).all())
+    small = thumbnail(decoded.pixels if settings.paste_back else pixels) if settings.thumbnails else None
+    geometry, warnings = resized.geometry, decoded.warnings
+    if crop is not None:
+        geometry = _placed(geometry, crop.window, *decoded.pixels.shape[:2])
+        warnings += crop.notes
+    return Prepared(to_float(resized.pixels), geometry, flat, warnings, small, crop)
+
+
+def _placed(geometry: Geometry, window: Window, height: int, width: int) -> Geometry:
+    """A crop's geometry, told of the photograph that it was cut from; `restore` gives the crop at its own scale."""
+    box = (window.top, window.left, window.side, window.side)
+    return dataclasses.replace(geometry, input_size=(height, width), source=box)
 
 
 def sample(inputs: Sequence[Input], size: int, settings: Settings, most: int) -> np.ndarray:

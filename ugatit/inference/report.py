@@ -53,4 +53,8 @@ def _entry(outcome: Outcome) -> Dict[str, Any]:
         entry['error'] = outcome.error
     if outcome.size is not None:
         entry['height'], entry['width'] = outcome.size
+    if outcome.crop is not None:
+        face, window = outcome.crop.face, outcome.crop.window
+        entry['face'] = None if face is None else face._asdict()
+        entry['crop'] = window._asdict()
     return entry

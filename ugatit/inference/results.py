@@ -9,12 +9,13 @@ from typing import List, NamedTuple, Optional
 
 import numpy as np
 
+from ugatit.data import face_crop
 from ugatit.data.convert import check_picture, save_png, to_uint8, write_file
 from ugatit.data.heatmap import overlay_heatmap
 from ugatit.data.resize import Geometry, restore, scale
 from ugatit.errors import UserError
 from ugatit.inference import mark
-from ugatit.inference.inputs import Prepared, thumbnail
+from ugatit.inference.inputs import Input, Prepared, thumbnail
 from ugatit.inference.outputs import OutputFiles
 from ugatit.inference.settings import Settings
 
@@ -35,14 +36,23 @@ class Small(NamedTuple):
     heatmap: Optional[np.ndarray]
 
 
-def write_result(prepared: Prepared, result: Result, files: OutputFiles, settings: Settings) -> Optional[Small]:
+def write_result(
+    prepared: Prepared,
+    result: Result,
+    files: OutputFiles,
+    settings: Settings,
+    source: Optional[Input] = None,  # read again for `paste_back`: keeping photographs would take memory
+) -> Optional[Small]:
     """Writes one input's files; all of them or, after an error, none. Returns small copies if settings ask for them.
 
     Raises:
         UserError: the result is no picture (NaN, infinite, one flat colour), or a file cannot be written.
     """
     require_picture(prepared, result.image)
-    picture = finished_picture(result.image, prepared.geometry, settings.keep_size)
+    if settings.paste_back and prepared.crop is not None:
+        picture = _pasted(source.decode(settings).pixels, result.image, prepared.crop.window)
+    else:
+        picture = finished_picture(result.image, prepared.geometry, settings.keep_size)
     overlay = finished_heatmap(prepared, result.heatmap, settings.keep_size) if settings.heatmap else None
     with contextlib.ExitStack() as undo:
         if files.array is not None:
@@ -89,6 +99,10 @@ def finished_heatmap(prepared: Prepared, heatmap: np.ndarray, keep_size: bool) -
         finished_picture(prepared.square, prepared.geometry, True),
         restore(scale(np.asarray(heatmap, np.float32), *square.shape[:2]), prepared.geometry),
     )
+
+
+def _pasted(photograph: np.ndarray, image: np.ndarray, window: face_crop.Window) -> np.ndarray:
+    return face_crop.paste_back(photograph, to_uint8(image), window)
 
 
 def _levels(values: np.ndarray) -> np.ndarray:

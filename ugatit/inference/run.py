@@ -16,6 +16,7 @@ from typing import Any, Callable, ContextManager, Deque, Iterator, List, NamedTu
 
 import numpy as np
 
+from ugatit.data.face_crop import FaceCrop
 from ugatit.errors import UserError
 from ugatit.inference.inputs import Input, Prepared, prepare
 from ugatit.inference.outputs import OutputFiles
@@ -41,6 +42,7 @@ class Outcome:
     error: Optional[str] = None  # one sentence that begins with the input's name; None: done
     warnings: Tuple[str, ...] = ()
     size: Optional[Tuple[int, int]] = None  # of the input: height, width in pixels
+    crop: Optional[FaceCrop] = None  # what of the input was translated; None: all
 
 
 class Timing(NamedTuple):
@@ -131,13 +133,14 @@ def _fail(job: Job, error: str) -> Shown:
 
 def _write(job: Job, prepared: Prepared, result: Result, settings: Settings) -> Shown:
     source, files = job
-    outcome = Outcome(source, warnings=prepared.warnings, size=prepared.geometry.input_size)
+    outcome = Outcome(source, warnings=prepared.warnings, size=prepared.geometry.input_size, crop=prepared.crop)
     try:
-        small = write_result(prepared, result, files, settings)
+        small = write_result(prepared, result, files, settings, source)
     except UserError as error:
         return Shown(dataclasses.replace(outcome, error=f'{source}: {error}'), prepared.thumbnail, None)
     except MemoryError:
-        error = f'{source}: the result is too large for the free memory: leave out --keep_size for it'
+        flag = 'paste_back' if settings.paste_back else 'keep_size'
+        error = f'{source}: the result is too large for the free memory: leave out --{flag} for it'
         return Shown(dataclasses.replace(outcome, error=error), prepared.thumbnail, None)
     return Shown(dataclasses.replace(outcome, files=files.all()), prepared.thumbnail, small)
 

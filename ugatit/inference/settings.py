@@ -18,6 +18,8 @@ RESIZES: Dict[str, Tuple[str, str]] = {
 }
 """What `--resize` accepts: name -> (mode, filter) of `ugatit.data.resize.resize`."""
 
+FACE_CROPS = ('off', 'auto', 'all')
+
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
@@ -31,6 +33,8 @@ class Settings:
     background: str = 'white'  # shows through transparent parts
     max_pixels: int = DEFAULT_MAX_PIXELS  # larger pictures are refused before they are decoded
     thumbnails: bool = False  # keep small copies for a gallery
+    face_crop: str = 'off'  # one of FACE_CROPS: translate the picture, its largest face, or each of its faces
+    paste_back: bool = False  # results are the photograph with the face's result in its place
 
     def __post_init__(self) -> None:
         if self.resize not in RESIZES:
@@ -39,4 +43,11 @@ class Settings:
             )
         if self.batch_size < 1:
             raise UserError(f'batch_size must be at least 1, but {self.batch_size} arrived; use 1 or more.')
+        if self.face_crop not in FACE_CROPS:
+            raise UserError(
+                f'face_crop must be one of {", ".join(FACE_CROPS)}, but {self.face_crop!r} arrived; choose one.'
+            )
+        if self.paste_back and self.face_crop != 'auto':
+            raise UserError('--paste_back puts the largest face back into its photograph, so it needs --face_crop=auto;'
+                            f' {self.face_crop} arrived.')  # fmt: skip
         parse_colour(self.background)
