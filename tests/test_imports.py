@@ -28,6 +28,7 @@ ORDER = (
     'ablation',  # judges by evaluation; its drop-in row needs checkpoints and translate only, not export
     'dumps',
     'export',
+    'web',
     'cli',
     '__init__',  # hands out names of all the others, lazily
 )

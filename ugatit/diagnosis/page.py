@@ -63,13 +63,18 @@ def page(reports: Sequence[RangeReport], top: int = 40) -> str:
     )
 
 
+def key() -> str:
+    """The legend of the plot."""
+    items = ''.join(f'<li><i style="background:{colour}"></i>{text}</li>' for colour, text in _KEY)
+    return f'<ul class="key">{items}<li class="narrow soft">scroll sideways</li></ul>'
+
+
 def _section(report: RangeReport, top: int) -> str:
     rows = report.worst_first()
-    key = ''.join(f'<li><i style="background:{colour}"></i>{text}</li>' for colour, text in _KEY)
     return ''.join([
         f'<h2>{report.direction}: {report.network}</h2>',
         _verdict(report),
-        f'<ul class="key">{key}<li class="narrow soft">scroll sideways</li></ul><div class="wide">{plot(report)}</div>',
+        f'{key()}<div class="wide">{plot(report)}</div>',
         '<p class="soft">One bar per tensor in order of execution, from its root mean square to its largest absolute'
         ' value, on a scale of powers of two. Point at a bar for its name and numbers.</p>',
         _firsts(report),

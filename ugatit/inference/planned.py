@@ -9,7 +9,7 @@ from typing import Iterator, Optional, Sequence
 from ugatit.inference.inputs import Input, sample
 from ugatit.inference.model import ModelChoice, calibrate
 from ugatit.inference.settings import Settings
-from ugatit.nn.policy import make_policy
+from ugatit.nn.policy import Policy, make_policy
 from ugatit.numerics import FLOAT16
 from ugatit.planning import AUTO_PICTURES, plan_ranges, profile_ranges, require_network
 from ugatit.ranges import RangePlan, RangeProfile, TensorRange
@@ -90,15 +90,15 @@ def _measured(choice: ModelChoice, inputs: Sequence[Input], settings: Settings) 
         _log.warning('ranges: not measured, because none of the first %d inputs can be read', AUTO_PICTURES)
         return None
     profile = profile_ranges(translate, pictures)
-    squares = _squares_in_float16(choice, translate)
+    squares = squares_in_float16(make_policy(choice.precision, choice.overflow), translate)
     plan = plan_ranges(translate, profile, fit_squares=squares)
     _log.info('%s', ranges_line(profile, plan, squares))
     return plan
 
 
-def _squares_in_float16(choice: ModelChoice, translate: Translator) -> bool:
-    """Whether some norm forms squared differences in float16, which then have to fit as well."""
-    if make_policy(choice.precision, choice.overflow).vector_format is not FLOAT16:
+def squares_in_float16(policy: Policy, translate: Translator) -> bool:
+    """Whether some norm forms squared differences in float16 under this policy, which then have to fit as well."""
+    if policy.vector_format is not FLOAT16:
         return False
     chosen = translate.generator.registry.variants.values()
     return any(row.get('statistics') == 'plain' for row in chosen)
