@@ -1,28 +1,24 @@
-"""What translating a folder costs beside the network: memory over time, pictures per second, share of pure compute.
+"""What memory translating a folder needs over time; how fast it goes is told by `bench_throughput`.
 
     python -m benchmarks.bench_folder --workdir=DIR                          # 500 pictures, an untrained light model
     python -m benchmarks.bench_folder --workdir=DIR --checkpoint=CKPT --pictures=100 --batch_size=4
 
-Makes a folder of JPEG files of different sizes, translates it as `infer.py` does, and times the network alone on as
-many pictures that are decoded already. Expected: memory after 100 pictures is that after all of them within 5 %, and
-most of the time is spent in the network. Prints JSON; exit code 3 where memory grows. Linux only (`/proc/self/status`).
+Makes a folder of JPEG files of different sizes and translates it as `infer.py` does. Expected: memory after 100
+pictures is that after all of them within 5 %. Prints JSON; exit code 3 where memory grows. Linux only.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import pathlib
-import platform
-import re
 import sys
 import tempfile
-import time
 from typing import Any, Dict, List
 
 import numpy as np
 from PIL import Image
+
+from benchmarks import machine
 
 LIMIT = 1.05  # memory at the end over memory after WARM pictures
 WARM = 100  # by then every program is traced and every buffer has its size
@@ -32,15 +28,15 @@ def main() -> int:
     """Makes the folder, translates it, prints what that cost."""
     options = _parse()
     with tempfile.TemporaryDirectory(prefix='bench-folder-', dir=options.workdir) as folder:
-        _draw(pathlib.Path(folder) / 'in', options.pictures, options.side)
+        draw(pathlib.Path(folder) / 'in', options.pictures, options.side)
         results = _measure(options, pathlib.Path(folder))
-    print(json.dumps(results, indent=1))
+    machine.show(results, options)
     return 0 if results['memory_growth'] <= LIMIT else 3
 
 
 def _measure(options: argparse.Namespace, folder: pathlib.Path) -> Dict[str, Any]:
     from ugatit.inference.gallery import Gallery
-    from ugatit.inference.inputs import find_inputs, sample
+    from ugatit.inference.inputs import find_inputs
     from ugatit.inference.outputs import assign_outputs
     from ugatit.inference.run import translate_pictures
     from ugatit.inference.settings import Settings
@@ -52,22 +48,18 @@ def _measure(options: argparse.Namespace, folder: pathlib.Path) -> Dict[str, Any
     else:
         translate = load(options.checkpoint, image_size=options.image_size, device='cpu')
     inputs = find_inputs([str(folder / 'in')]).inputs
-    ready = sample(inputs, translate.image_size, settings, options.batch_size)
-    translate(ready)  # tracing is not what is measured
-    before = _pure_seconds(translate, ready, len(inputs))
     gallery = Gallery(folder / 'out', 'a2b', 'benchmark')
     memory: List[int] = []
 
     def show(shown: Any) -> None:
-        memory.append(_resident_bytes())
+        memory.append(machine.resident_bytes())
         if options.everything:
             gallery.add(shown)
 
     files = assign_outputs(inputs, str(folder / 'out'), 'a2b', settings).files
     outcomes, timing = translate_pictures(translate, files, settings, show)
-    pure = (before + _pure_seconds(translate, ready, len(inputs))) / 2
     return {
-        'machine': f'{platform.machine()}, {len(os.sched_getaffinity(0))} cores',
+        **machine.facts(),
         'model': vars(translate.architecture),
         'pictures': len(outcomes),
         'failed': sum(outcome.error is not None for outcome in outcomes),
@@ -75,25 +67,13 @@ def _measure(options: argparse.Namespace, folder: pathlib.Path) -> Dict[str, Any
         'pictures_per_second': round(len(outcomes) / timing.total, 2),
         'seconds': round(timing.total, 2),
         'share_inside_the_network': round(timing.computing / timing.total, 3),
-        'share_of_pure_compute': round(pure / timing.total, 3),
         'memory_bytes': {str(count): memory[count - 1] for count in _marks(len(memory))},
         'memory_growth': round(memory[-1] / memory[min(WARM, len(memory)) - 1], 4),
         'limit': LIMIT,
     }  # fmt: skip
 
 
-def _pure_seconds(translate: Any, ready: np.ndarray, pictures: int) -> float:
-    """The network alone: as many calls as the folder took, on pictures in memory; median of single calls."""
-    calls = -(-pictures // len(ready))
-    seconds = []
-    for _ in range(min(calls, 50)):
-        start = time.perf_counter()
-        translate(ready)
-        seconds.append(time.perf_counter() - start)
-    return float(np.median(seconds)) * calls
-
-
-def _draw(folder: pathlib.Path, pictures: int, side: int) -> None:
+def draw(folder: pathlib.Path, pictures: int, side: int) -> None:
     """Colourful noise on a gradient, about as hard to decode as photographs; sizes around `side`."""
     folder.mkdir()
     random = np.random.RandomState(0)
@@ -103,17 +83,12 @@ def _draw(folder: pathlib.Path, pictures: int, side: int) -> None:
         Image.fromarray(coarse).resize((width, height), Image.BICUBIC).save(folder / f'{number:05}.jpg', quality=90)
 
 
-def _resident_bytes() -> int:
-    status = pathlib.Path('/proc/self/status').read_text('ascii')
-    return 1024 * int(re.search(r'VmRSS:\s+(\d+)', status).group(1))
-
-
 def _marks(count: int) -> List[int]:
     return sorted({mark for mark in (10, WARM, 200, 300, 400, count) if mark <= count})
 
 
 def _parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser = machine.parser(__doc__)
     parser.add_argument('--workdir', default=None, help='where the pictures go; some 100 kB each (default: temporary)')
     parser.add_argument('--checkpoint', default=None, help='default: a light model with initial weights, ch 16')
     parser.add_argument('--image_size', type=int, default=None, help='of a light model')
