@@ -4,9 +4,10 @@
     python -m benchmarks.bench_export_full --workdir=DIR --ch=8 --image_size=64   # a quick look
 
 A checkpoint with one full generator is written (seeded initial weights: sizes and operators are those of a trained
-one). `export.py` measures ranges on pictures, plans, writes and checks each file, then `infer.py --model` translates a
-picture with it, every command in a process of its own. Prints a JSON line with seconds and peak memory for each; the
-files are deleted. Linux only (`os.wait4`).
+one). `export.py` measures ranges on a picture, plans, writes and checks each file with it, then `infer.py --model`
+translates that picture, every command in a process of its own. Prints a JSON line for each with seconds, by the clock
+and of the processor (user and system, of all cores together), and with its peak memory; the files are deleted. Linux
+only (`os.wait4`).
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ def main() -> int:
     )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix='bench-export-', dir=options.workdir) as folder:
-        write_checkpoint(pathlib.Path(folder) / 'full', options.image_size, options.ch)
-        rows = [row for file in options.files for row in measure(file, pathlib.Path(folder), options.pictures)]
+        checkpoint = pathlib.Path(folder) / 'full'
+        write_checkpoint(checkpoint, options.image_size, options.ch)
+        rows = [row for file in options.files for row in measure(file, checkpoint, options.pictures)]
     return 3 if any(row['exit_code'] for row in rows) else 0
 
 
@@ -56,19 +58,21 @@ def write_checkpoint(folder: pathlib.Path, image_size: int, ch: int) -> None:
     subprocess.run([sys.executable, '-c', code], check=True, cwd=REPOSITORY)
 
 
-def measure(file: str, folder: pathlib.Path, pictures: str) -> List[Dict[str, Any]]:
+def measure(file: str, checkpoint: pathlib.Path, pictures: str) -> List[Dict[str, Any]]:
     """Rows of the export and of one picture through the file, which is removed."""
     form, precision = file.split()
-    output = folder / f'{form}{FILES[file]}'
-    rows = [
-        timed(file, 'export', ['export.py', f'--checkpoint={folder / "full"}', f'--format={form}', f'--output={output}',
-                               f'--precision={precision}', f'--calibration_a={pictures}', '--pictures=3']),
-        timed(file, 'infer', ['infer.py', f'--model={output}', f'--input={first_picture(pictures)}',
-                              f'--output={folder / form}']),
-    ]  # fmt: skip
-    for row in rows:
-        row['bytes'] = output.stat().st_size if output.exists() else None
-        print(json.dumps(row), flush=True)
+    output = checkpoint.parent / f'{form}{FILES[file]}'
+    commands = {
+        'export': ['export.py', f'--checkpoint={checkpoint}', f'--format={form}', f'--output={output}',
+                   f'--precision={precision}', f'--calibration_a={pictures}', '--pictures=1'],
+        'infer': ['infer.py', f'--model={output}', f'--input={first_picture(pictures)}',
+                  f'--output={output.parent / form}'],
+    }  # fmt: skip
+    rows = []
+    for what, words in commands.items():
+        row = {'file': file, 'command': what, **timed(words)}
+        rows.append({**row, 'bytes': output.stat().st_size if output.exists() else None})
+        print(json.dumps(rows[-1]), flush=True)
     if output.exists():
         output.unlink()
     return rows
@@ -79,15 +83,16 @@ def first_picture(pictures: str) -> pathlib.Path:
     return min(path for path in pathlib.Path(pictures).iterdir() if path.suffix in ('.png', '.jpg'))
 
 
-def timed(file: str, what: str, words: List[str]) -> Dict[str, Any]:
+def timed(words: List[str]) -> Dict[str, Any]:
     """Runs a command of this project; peak memory is the most that the process had resident."""
     start = time.monotonic()
     process = subprocess.Popen([sys.executable, *words], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
     said = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status) if hasattr(os, 'waitstatus_to_exitcode') else status >> 8
-    return {'file': file, 'command': what, 'exit_code': process.returncode, 'seconds': time.monotonic() - start,
-            'peak_bytes': usage.ru_maxrss * 1024, 'said': said.splitlines()}  # fmt: skip
+    return {'exit_code': process.returncode, 'seconds': time.monotonic() - start,
+            'cpu_seconds': usage.ru_utime + usage.ru_stime, 'peak_bytes': usage.ru_maxrss * 1024,
+            'said': said.splitlines()}  # fmt: skip
 
 
 if __name__ == '__main__':
