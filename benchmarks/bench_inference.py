@@ -97,7 +97,9 @@ def _load(options: argparse.Namespace, folder: str, cases: Any, refused: Dict[st
         if not os.path.isdir(path):
             write_generator(path, options, model == 'light')
         try:
-            found[model, precision] = ugatit.load(path, precision=precision, device=options.device)
+            name, _, algebra = precision.partition(':')
+            chosen = {'algebra': algebra} if algebra else {}
+            found[model, precision] = ugatit.load(path, precision=name, device=options.device, **chosen)
         except UserError as error:
             refused[precision] = str(error)
     return found
@@ -191,7 +193,9 @@ def _parse() -> argparse.Namespace:
     parser = machine.parser(__doc__)
     parser.add_argument('--models', type=_names, default=list(MODELS), help='light, full')
     parser.add_argument('--batches', type=_numbers, default=[1, 4, 16])
-    parser.add_argument('--precisions', type=_names, default=list(PRECISIONS))
+    parser.add_argument(
+        '--precisions', type=_names, default=list(PRECISIONS), help='float32:plain is the same without its algebra'
+    )
     parser.add_argument('--sizes', type=_numbers, default=[512], help='more sizes of the light model, with batch 1')
     parser.add_argument('--image_size', type=int, default=SIZE)
     parser.add_argument('--ch', type=int, default=64)
