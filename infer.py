@@ -14,11 +14,14 @@ from ugatit.errors import UserError
 
 FLAGS = CommandFlags(
     'infer.py',
-    'Translates pictures of faces with a U-GAT-IT checkpoint, and writes the results as PNG. Reads JPEG, PNG, WebP,'
-    ' BMP, TIFF and GIF. Exit 0: all done, 1: some pictures failed (listed at the end), 2: bad usage, or none done.',
+    'Translates pictures of faces with a U-GAT-IT checkpoint, and writes the results as PNG; or a video, frame by'
+    ' frame. Reads JPEG, PNG, WebP, BMP, TIFF and GIF, and videos of any usual format. Exit 0: all done, 1: some'
+    ' pictures failed (listed at the end), 2: bad usage, or none done.',
     examples=(
         'python infer.py --checkpoint=UGATIT_selfie2anime --input=photo.jpg --output=results',
         'python infer.py --checkpoint=UGATIT_selfie2anime --input=photos --output=results --heatmap --html',
+        'python infer.py --checkpoint=UGATIT_selfie2anime --input=party.jpg --face_crop=all',
+        'python infer.py --checkpoint=UGATIT_selfie2anime --input=clip.mp4 --output=anime.mp4 --face_crop=auto',
     ),
     positional='input',
 )
@@ -37,8 +40,8 @@ FLAGS.whole_number(
 FLAGS.choice('device', 'auto', ('auto', 'cpu', 'gpu', 'npu'), 'where to compute; auto: the GPU where there is one')
 FLAGS.group('Pictures')
 FLAGS.many(
-    'input', 'pictures, folders or patterns, also without --input=; may be repeated; without any the pictures of the'
-    ' demo model, or with a --checkpoint an embedded portrait', value='PHOTO|DIR|GLOB',
+    'input', 'pictures, folders or patterns, also without --input=; may be repeated; or one video; without any the'
+    ' pictures of the demo model, or with a --checkpoint an embedded portrait', value='PHOTO|DIR|GLOB',
 )  # fmt: skip
 FLAGS.boolean('recursive', False, 'also look into the subfolders of folders')
 FLAGS.choice(
@@ -58,8 +61,12 @@ FLAGS.whole_number(
     'batch_size', 1, 'pictures per call of the network; more is faster on a GPU', at_least=1, at_most=4096
 )
 FLAGS.group('Results')
-FLAGS.path('output', 'results', 'folder, or for one picture a file that ends in .png', value='DIR|FILE')
+FLAGS.path(
+    'output', 'results', 'folder, or for one picture a file that ends in .png; for a video or an animated GIF one that'
+    ' ends in .mp4, .mov, .mkv, .webm or .gif', value='DIR|FILE',
+)  # fmt: skip
 FLAGS.boolean('keep_size', False, "results have their input's size (after crop: that of the cropped square)")
+FLAGS.boolean('side_by_side', False, 'videos show the input to the left of the result')
 FLAGS.boolean('heatmap', False, 'also write NAME_heatmap.png: where the network looked, laid over the input')
 FLAGS.boolean('arrays', False, "also write NAME.npy: the network's own result, float32 [size, size, 3] in [-1, 1]")
 FLAGS.boolean('html', False, 'also write a page with all pictures, which needs no other file')
@@ -104,6 +111,7 @@ def main(options: Any) -> int:
     from ugatit.inference.inputs import find_inputs
     from ugatit.inference.outputs import assign_outputs, require_report_path
     from ugatit.inference.settings import Settings
+    from ugatit.inference.video_job import find_video, video_job
 
     settings = Settings(
         resize=options.resize,
@@ -120,6 +128,10 @@ def main(options: Any) -> int:
     _settle_model(options)
     if settings.face_crop != 'off':
         require_detector()
+    clip = find_video(options.input, options.output)
+    if clip is not None:
+        return _video(options, video_job(clip, options.output, options.direction, options.side_by_side), settings)
+    _require_videos_flags_unused()
     found = each_face(find_inputs(_sources(options), options.recursive), settings, Progress)
     assignment = assign_outputs(found.inputs, options.output, options.direction, settings)
     if options.json is not None:
@@ -130,9 +142,16 @@ def main(options: Any) -> int:
         return _exported(options, found, assignment, settings, None if targets is None else _judge(options, targets))
 
     from ugatit.inference.command import infer
+
+    choice = _choice(options)
+    judge = None if targets is None else _judge(options, targets)
+    return infer(choice, found, assignment, settings, options.ranges, options.json, Progress, judge)
+
+
+def _choice(options: Any) -> Any:
     from ugatit.inference.model import choose_model
 
-    choice = choose_model(
+    return choose_model(
         options.checkpoint,
         direction=options.direction,
         precision=options.precision,
@@ -142,8 +161,31 @@ def main(options: Any) -> int:
         image_size=options.image_size,
         npu=npu_settings(options),
     )
-    judge = None if targets is None else _judge(options, targets)
-    return infer(choice, found, assignment, settings, options.ranges, options.json, Progress, judge)
+
+
+def _video(options: Any, job: Any, settings: Any) -> int:
+    """One clip in place of pictures."""
+    for name in ('heatmap', 'arrays', 'html', 'metrics_against'):
+        if FLAGS.given(name) and getattr(options, name):
+            raise UserError(f'--{name} is for pictures, but {job.path} is a video; leave it out.')
+    if settings.face_crop == 'all':
+        raise UserError(
+            '--face_crop=all makes several results of a picture, but a video has one; use --face_crop=auto.'
+        )
+    import_tensorflow()
+    from ugatit.inference.video_command import clip_crop, infer_video, translate_video
+
+    if options.model is None:
+        return infer_video(_choice(options), job, settings, options.ranges, options.json, Progress)
+    translate = _exported_model(options)
+    return translate_video(translate, translate.describe(), translate.line(), job, settings,
+                           clip_crop(job.path, settings), options.json, Progress)  # fmt: skip
+
+
+def _require_videos_flags_unused() -> None:
+    if FLAGS.given('side_by_side'):
+        raise UserError('--side_by_side is for videos, but no video is among the inputs; --html shows pictures beside'
+                        ' their results.')  # fmt: skip
 
 
 def _sources(options: Any) -> List[str]:
@@ -197,14 +239,19 @@ def _settle_model(options: Any) -> None:
 
 def _exported(options: Any, found: Any, assignment: Any, settings: Any, judge: Any) -> int:
     """An exported file in place of a checkpoint."""
-    from ugatit.export.exported import ExportedModel
     from ugatit.inference.command import translate_all
 
-    translate = ExportedModel(options.model, options.image_size)
+    translate = _exported_model(options)
     if settings.heatmap:
         translate.require_heatmap()
     return translate_all(translate, translate.describe(), translate.line(), found, assignment, settings,
                          options.json, Progress, judge)  # fmt: skip
+
+
+def _exported_model(options: Any) -> Any:
+    from ugatit.export.exported import ExportedModel
+
+    return ExportedModel(options.model, options.image_size)
 
 
 if __name__ == '__main__':

@@ -223,3 +223,17 @@ BFLOAT16_TRUNCATION = 2.0**-7
 # cascades' square varies by some 5 % with size and tilt.
 FACE_FRAMING_DATA = 0.03
 FACE_FRAMING = 0.15
+
+# --- clips ---
+# Times of frames, in seconds: Matroska and WebM keep milliseconds.
+CLIP_SECONDS = 0.0011
+# Sound encoded anew: encoders begin with some silence, and end on whole packets of 20 ms.
+CLIP_SOUND_SECONDS = 0.08
+# Frames a second, relative: files store the time of each frame on a grid of 1/90000 s.
+CLIP_RATE = 0.002
+# Length of a GIF, in seconds: durations are whole hundredths, and a last frame has 0.02 at least.
+CLIP_GIF_SECONDS = 0.03
+# Flat colours through BT.709 in 8 bits, in levels of 255 (measured: 2).
+CLIP_LEVELS = 3
+# A frame of a GIF that has more colours than 256, in levels of 255 (measured: 0 on the tests' small ones).
+CLIP_PALETTE_LEVELS = 4
