@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Tuple
 
 import numpy as np
 import pytest
@@ -88,3 +89,11 @@ def test_unwritable_places_are_sentences(tmp_path) -> None:
             save_png(place, odd.photo())
     with pytest.raises(UserError, match='to_uint8'):
         save_png(tmp_path / 'x.png', to_float(odd.photo()))
+
+
+@pytest.mark.parametrize('shape', [(1, 1, 3), (7, 5, 3), (4, 4, 1)])
+def test_the_range_of_every_channel(shape: Tuple[int, int, int]) -> None:
+    picture = np.random.RandomState(0).randint(0, 256, shape).astype(np.uint8)
+    low, high = convert.channel_range(picture)
+    np.testing.assert_array_equal(low, picture.min(axis=(0, 1)))
+    np.testing.assert_array_equal(high, picture.max(axis=(0, 1)))

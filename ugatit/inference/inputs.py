@@ -11,7 +11,7 @@ from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 from PIL import Image
 
-from ugatit.data.convert import to_float
+from ugatit.data.convert import channel_range, to_float
 from ugatit.data.decode import DecodedImage, decode_file
 from ugatit.data.face_crop import FaceCrop, Window, cut, find_crop
 from ugatit.data.files import Ignored, list_images
@@ -107,13 +107,13 @@ def prepare_decoded(decoded: DecodedImage, size: int, settings: Settings, crop: 
     pixels = decoded.pixels if crop is None else cut(decoded.pixels, crop.window)
     mode, filter = RESIZES[settings.resize]
     resized = resize(pixels, size, mode, filter)
-    flat = bool((pixels.min(axis=(0, 1)) == pixels.max(axis=(0, 1))).all())
+    low, high = channel_range(pixels)
     small = thumbnail(decoded.pixels if settings.paste_back else pixels) if settings.thumbnails else None
     geometry, warnings = resized.geometry, decoded.warnings
     if crop is not None:
         geometry = _placed(geometry, crop.window, *decoded.pixels.shape[:2])
         warnings += crop.notes
-    return Prepared(to_float(resized.pixels), geometry, flat, warnings, small, crop)
+    return Prepared(to_float(resized.pixels), geometry, bool((low == high).all()), warnings, small, crop)
 
 
 def _placed(geometry: Geometry, window: Window, height: int, width: int) -> Geometry:
