@@ -2,6 +2,7 @@
 
     python -m benchmarks.bench_emulation                               # light, 256 pixels, ch 64, batch 1; some minutes
     python -m benchmarks.bench_emulation --image_size=128 --ch=32      # a quick look
+    python -m benchmarks.bench_emulation --small                       # a tiny network: does it work at all
 
 The runs of all precisions are interleaved, so that a busy machine slows all of them, and each is compared with the
 float32 run of its own round; the median of these ratios counts. Expected: at most 1.6 for `mixed_float16`.
@@ -11,15 +12,14 @@ Prints JSON; exit code 3 where it is more.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import statistics
 import sys
-import time
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict
 
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
+
+from benchmarks import machine, timing  # noqa: E402
 
 LIMIT = 1.6  # mixed_float16 over float32
 POLICIES = {
@@ -36,11 +36,8 @@ def main() -> int:
     """Builds and traces every network first, then times them in turn."""
     options = _parse()
     runs = {name: _runner(options, *policy) for name, policy in POLICIES.items()}
-    for run in runs.values():
-        run()  # traces
-    rounds = [{name: _seconds(run) for name, run in runs.items()} for _ in range(options.rounds)]
-    results = {**_machine(), **vars(options), **_summary(rounds)}
-    print(json.dumps(results, indent=1))
+    results = {**machine.facts(), **vars(options), **_summary(timing.interleaved(runs, options.rounds))}
+    machine.show(results, options)
     return 0 if results['ratio'][JUDGED] <= LIMIT else 3
 
 
@@ -61,35 +58,26 @@ def _runner(options: argparse.Namespace, precision: str, overflow: str, chosen: 
     return lambda: function().numpy()
 
 
-def _seconds(run: Callable[[], Any]) -> float:
-    begin = time.perf_counter()
-    run()
-    return time.perf_counter() - begin
-
-
-def _summary(rounds: List[Dict[str, float]]) -> Dict[str, Any]:
-    ratios = {name: [seconds[name] / seconds[BASE] for seconds in rounds] for name in POLICIES}
+def _summary(seconds: timing.Seconds) -> Dict[str, Any]:
+    ratios = timing.ratios(seconds, BASE)
     return {
-        'seconds': {name: round(statistics.median(seconds[name] for seconds in rounds), 4) for name in POLICIES},
+        'seconds': timing.medians(seconds),
         'ratio': {name: round(statistics.median(values), 3) for name, values in ratios.items()},
-        'ratio_lowest': {name: round(min(values), 3) for name, values in ratios.items()},
-        'ratio_highest': {name: round(max(values), 3) for name, values in ratios.items()},
+        'ratio_quartiles': {name: timing.quartiles(values) for name, values in ratios.items()},
         'limit': LIMIT,
     }
 
 
-def _machine() -> Dict[str, Any]:
-    import tensorflow as tf
-
-    return {'tensorflow': tf.__version__, 'python': platform.python_version(), 'cpus': os.cpu_count()}
-
-
 def _parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = machine.parser(__doc__)
     parser.add_argument('--image_size', type=int, default=256)
     parser.add_argument('--ch', type=int, default=64)
     parser.add_argument('--rounds', type=int, default=7, help='how often each precision runs')
-    return parser.parse_args()
+    parser.add_argument('--small', action='store_true', help='a tiny network, two rounds')
+    options = parser.parse_args()
+    if options.small:
+        vars(options).update(image_size=16, ch=1, rounds=2)
+    return options
 
 
 if __name__ == '__main__':

@@ -12,8 +12,7 @@ import pytest
 
 @pytest.mark.slow
 def test_it_measures_and_says_so(repository: pathlib.Path) -> None:
-    words = ['--image_size=16', '--ch=2', '--pairs=4']
-    command = [sys.executable, str(repository / 'benchmarks' / 'bench_planning.py'), *words]
+    command = [sys.executable, '-m', 'benchmarks.bench_planning', '--small']
     done = subprocess.run(command, capture_output=True, text=True, cwd=repository)
     found = json.loads(done.stdout)
     low, high = found['ratio_quartiles']
