@@ -9,6 +9,7 @@ import tensorflow as tf
 from ugatit.errors import UserError
 from ugatit.nn.build import Build
 from ugatit.nn.call import Call, SingularVectors
+from ugatit.nn.gradients import conv2d
 from ugatit.nn.norm import EPSILON, RunningStandardize
 from ugatit.nn.pad import margins, reflect_pad
 from ugatit.nn.rules import split_variant
@@ -129,7 +130,8 @@ class Conv(tf.Module):
             kernel, bias = self.after.folded_into(kernel, bias)
         x = build.policy.operand(call.keep(f'{name}/input', x, self._reads))
         x = reflect_pad(x, *self._margins, mode=build.pad_mode)
-        y = tf.nn.conv2d(x, build.policy.operand(kernel), self._stride, 'VALID')
+        convolve = conv2d if build.own_gradients else tf.nn.conv2d
+        y = convolve(x, build.policy.operand(kernel), self._stride, padding='VALID')
         y = call.keep(f'{name}/Conv2D', build.policy.result(y), self._writes)
         bias = build.policy.result(call.keep(f'{name}/bias', bias))
         y = clamped(call.keep(f'{name}/BiasAdd', build.policy.result(y + bias), self._writes), self._limit, build)

@@ -10,6 +10,7 @@ import tensorflow as tf
 from ugatit.errors import UserError
 from ugatit.nn.build import Build
 from ugatit.nn.call import Call
+from ugatit.nn.gradients import standardized
 from ugatit.nn.policy import wide
 from ugatit.nn.rules import split_variant
 from ugatit.nn.standardize import INSTANCE_AXES, LAYER_AXES, STATISTICS
@@ -72,6 +73,8 @@ class Norm(tf.Module):
         self._build, self.scope, self._reads, self._writes = build, scope, reads, writes
         self.kind, parameters = _resolve(build.variant('norm', scope, 'norm'), scope, place)
         self._standardize = STATISTICS[build.variant('statistics', scope, 'norm')]
+        wide_vectors = build.policy.vector_format is FLOAT32 and self._standardize is STATISTICS['plain']
+        self._own_gradients = build.own_gradients and wide_vectors
         self._smoothing = smoothing and self.kind == 'adaptive_layer_instance'
         self._adaptive = place == 'adaptive' and 'own' not in parameters
         self._groups = _group_count(self.kind, parameters, channels, scope)
@@ -122,6 +125,8 @@ class Norm(tf.Module):
             return call.keep(f'{self.scope}/{head}{number}{slash}{tail}', value, self._reads, power)
 
         epsilon = self._build.scaling.epsilon(EPSILON, self._reads)
+        if self._own_gradients and axes in (INSTANCE_AXES, LAYER_AXES):
+            return keep('truediv', standardized(self._build.policy.vector(x), axes, epsilon), 0)
         with self._scope():
             return self._standardize(x, axes, epsilon, self._build.policy, keep)
 
