@@ -12,15 +12,14 @@ Trains from a light generator checkpoint (with --stress: from one made to overfl
     planned     mixed_float16, saturating, emulated; loss scales, and exponents that follow the ranges
     plain       the same with loss scales alone, as a port would do it
 
-Loss scales start at 1 (and double after 50 usable updates): from these checkpoints some ten updates of the generators
-are skipped until a scale of 1024 has fallen to what fits, which sets the whole curve back by ten steps;
---loss_scale=1024 shows that.
+Loss scales start at --loss_scale, are settled by the first step's gradients (from these checkpoints a scale of 1024
+falls to 1 or less before the first update), and double after 50 usable updates.
 
 Distances to the reference: of losses, the mean absolute difference of moving averages over 20 steps, as a share of the
 reference's own mean, averaged over the terms; of pictures, the root mean square over both generators' pictures of all
 images. Expected: planned is no farther than 1.5 times the mean of the two noisy runs, plain is. Prints JSON, writes
 results.json and training.svg (matplotlib); exit code 3 where planned is farther. Runs already in the folder are
-not repeated. Float16 is emulated on the CPU; nothing here has run on an NPU.
+not repeated; those made with other options are refused. Float16 is emulated on the CPU; nothing here has run on an NPU.
 """
 
 from __future__ import annotations
@@ -57,15 +56,35 @@ def main() -> int:
     made: Dict[str, Any] = {}
     for name, (arithmetic, noise) in RUNS.items():
         path = folder / f'{name}.npz'
-        if not path.exists():
+        if not _is_there(path, options):
             made[arithmetic] = made.get(arithmetic) or _Trainer(options, generators, arithmetic)
             np.savez(path, **made[arithmetic].run(name, noise))
+            path.with_suffix('.json').write_text(json.dumps(_what(name, options), indent=1))
     runs = {name: dict(np.load(folder / f'{name}.npz')) for name in RUNS}
     results = _measure(runs, options)
     (folder / 'results.json').write_text(json.dumps(results, indent=1))
     _draw(folder / 'training.svg', runs, results)
     print(json.dumps(results, indent=1))
     return 0 if max(results['planned_over_chaos'].values()) <= LIMIT else 3
+
+
+def _what(name: str, options: argparse.Namespace) -> Dict[str, Any]:
+    """What a run depends on."""
+    found = {key: value for key, value in vars(options).items() if key != 'output'}
+    if RUNS[name][0] == 'float32':
+        del found['loss_scale']
+    return found
+
+
+def _is_there(path: pathlib.Path, options: argparse.Namespace) -> bool:
+    if not path.exists():
+        return False
+    beside = path.with_suffix('.json')
+    before, now = json.loads(beside.read_text()) if beside.exists() else {}, _what(path.stem, options)
+    changed = [f'--{key} was {before.get(key)!r}, now {now[key]!r}' for key in now if before.get(key) != now[key]]
+    if changed:
+        sys.exit(f'{path} was made with other options ({"; ".join(changed)}); use another --output.')
+    return True
 
 
 def _parse() -> argparse.Namespace:
@@ -77,7 +96,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument('--steps', type=int, default=200)
     parser.add_argument('--size', type=int, default=32)
     parser.add_argument('--seed', type=int, default=0)
-    parser.add_argument('--loss_scale', type=float, default=1.0, help='at the start; see above')
+    parser.add_argument('--loss_scale', type=float, default=1024.0, help='before the first step')
     return parser.parse_args()
 
 

@@ -90,6 +90,7 @@ def make_step(options: argparse.Namespace, kind: str) -> Callable[[], Dict[str, 
     import tensorflow as tf
 
     from ugatit.nn.architecture import Architecture
+    from ugatit.nn.build import Build
     from ugatit.training.networks import build_networks
     from ugatit.training.objective import Objective
     from ugatit.training.optimiser import make_optimisers
@@ -97,12 +98,12 @@ def make_step(options: argparse.Namespace, kind: str) -> Callable[[], Dict[str, 
     from ugatit.training.update import Training
 
     architecture = Architecture(options.image_size, options.ch, options.n_res, options.n_dis, light=True)
-    networks = build_networks(architecture)
+    networks = build_networks(architecture, lambda scope: Build(own_gradients=kind == 'fused'))
     training = Training(networks, make_optimisers(networks), Objective(options.gan_type))
     shape = [options.batch_size, options.image_size, options.image_size, 3]
     images = tuple(tf.random.stateless_uniform(shape, [1, domain], -1.0, 1.0) for domain in range(2))
     fused = TrainingStep(training)
-    if kind == 'fused':
+    if kind in ('fused', 'operators'):
         return lambda: fused(0, images)
     discriminators = tf.function(lambda batch: straightforward_discriminators(training, batch))
     generators = tf.function(lambda batch: straightforward_generators(training, batch))

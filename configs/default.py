@@ -90,6 +90,6 @@ def _numerics() -> ConfigDict:
     numerics.ranges = 'auto'  # live: exponents follow the values; none: plain float16; auto: live where it is float16
     numerics.headroom_bits = 2.0  # powers of two between the largest recent value and 65504
     numerics.range_history = 16  # steps that count as recent
-    numerics.loss_scale = 1024.0  # at the start; a power of two
+    numerics.loss_scale = 1024.0  # before the first step; a power of two, halved until that step fits
     numerics.loss_scale_steps = 1000  # usable updates in a row after which it doubles; it halves after an overflow
     return numerics

@@ -78,6 +78,9 @@ def test_saturation_is_counted_in_float16_only(tmp_path: pathlib.Path) -> None:
     left = np.clip(right, -65504, 65504)
     assert measured(tmp_path, left.astype(np.float16), right).left_saturated == 0.75
     assert measured(tmp_path, left, right).left_saturated == 0
+    broken = np.array([1.0, np.nan, np.inf, 2.0], np.float32)  # not saturated: it is no float16
+    assert measured(tmp_path, broken, right).left_saturated == 0
+    assert measured(tmp_path, broken.astype(np.float16), right).left_saturated == 0.5
     assert measured(tmp_path, left, right).right_over == 0.5
     with np.errstate(over='ignore'):
         assert measured(tmp_path, right.astype(np.float16), right).left_saturated == 0.75  # inf instead

@@ -28,7 +28,7 @@ from ugatit.training.networks import build_networks
 from ugatit.training.objective import Objective
 from ugatit.training.optimiser import make_optimisers
 from ugatit.training.penalty import stateless_noise
-from ugatit.training.precision import FullPrecision, MixedPrecision
+from ugatit.training.precision import FOLLOWING, FullPrecision, MixedPrecision
 from ugatit.training.state import official_state
 from ugatit.training.step import TrainingStep
 from ugatit.training.update import Training
@@ -63,6 +63,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument('--steps', type=int, default=5)
     parser.add_argument('--gan_type', default='lsgan')
     parser.add_argument('--precision', default='float32')
+    parser.add_argument('--ranges', default='live', choices=('live', 'none'))
     parser.add_argument('--eager', action='store_true')
     return parser.parse_args()
 
@@ -70,7 +71,9 @@ def _parse() -> argparse.Namespace:
 def _training(runner: Runner, options: argparse.Namespace) -> Training:
     precision = FullPrecision()
     if options.precision != 'float32':
-        precision = MixedPrecision(make_policy(options.precision, 'saturate'), TINY, loss_scale=16.0)
+        following = FOLLOWING if options.ranges == 'live' else None
+        policy = make_policy(options.precision, 'saturate')
+        precision = MixedPrecision(policy, TINY, following=following, loss_scale=2.0**10)
 
     def build(scope: str) -> Build:
         return Build(precision.policy, precision.scaling(scope), factory=seeded(5))

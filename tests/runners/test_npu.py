@@ -79,10 +79,10 @@ def test_every_policy_has_a_precision_mode_that_is_legal(a2: Any, precision: str
 @pytest.mark.parametrize(
     ('option', 'precision', 'says'),
     [
-        ('precision_mode=force_fp16', 'mixed_float16', 'it is what --precision=float16 asks for'),
-        ('precision_mode=allow_fp32_to_fp16', 'float32', 'it is what --precision=mixed_float16 asks for'),
-        ('precision_mode=force_fp32', 'float32', 'it is what --precision=float16_operands asks for'),
-        ('precision_mode_v2=fp16', 'mixed_float16', 'it is what --precision=float16 asks for'),
+        ('precision_mode=force_fp16', 'mixed_float16', 'it is what precision float16 asks for'),
+        ('precision_mode=allow_fp32_to_fp16', 'float32', 'it is what precision mixed_float16 asks for'),
+        ('precision_mode=force_fp32', 'float32', 'it is what precision float16_operands asks for'),
+        ('precision_mode_v2=fp16', 'mixed_float16', 'it is what precision float16 asks for'),
     ],
 )
 def test_a_mode_of_another_policy_is_refused(adapter: Any, option: str, precision: str, says: str) -> None:
@@ -180,6 +180,8 @@ def test_the_default_mode_needs_no_list(adapter: Any) -> None:
 def test_a_second_opening_is_the_same_runner_or_refused(adapter: Any) -> None:
     first = _open()
     assert _open() is first
+    other = _open(reflect_pad='mirror')  # networks are built with it, nothing is opened with it
+    assert other.adapt(Build()).pad_mode == 'mirror' and first.adapt(Build()).pad_mode == 'slices'
     with pytest.raises(UserError, match='has opened its NPU with precision_mode allow_fp32_to_fp16 where now force_fp'):
         _open(policy=make_policy('float16'))
 
@@ -265,6 +267,23 @@ def test_the_status_is_read_after_a_phase_and_cleared_before_it(adapter: Any) ->
         assert [bool(flag) for flag in two_phases(first, second)] == expected
 
 
+def test_a_status_is_cleared_after_all_reads_before_it(adapter: Any) -> None:
+    runner = _open()
+
+    @runner.compile
+    def program(x: tf.Tensor) -> Any:
+        runner.clear_status()
+        found = [runner.overflowed([x]), runner.overflowed([x + 1.0])]
+        runner.clear_status()
+        return found
+
+    operations = program.get_concrete_function(tf.ones([2])).graph.get_operations()
+    reads = {op for op in operations if op.type == 'Identity' and op.inputs[0].op.type == 'ReadVariableOp'}
+    zeros = (op.inputs[1].op for op in operations if op.type == 'AssignVariableOp')  # written by each clearing
+    first, second = (set(op.control_inputs) for op in zeros)
+    assert len(reads & second) == 2 and not reads & first
+
+
 def test_a_chip_without_the_operators_says_that_values_decide(adapter: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     runner = _open()
     monkeypatch.delattr(runner.npu.gen_npu_ops, 'npu_get_float_status_v2')
@@ -295,6 +314,7 @@ def test_several_npus(adapter: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: p
     assert runner.description.endswith('rank 1 of 2') and adapter.device_id == 1
     runner.broadcast([tf.Variable(1.0)])
     runner.mean([tf.ones([2])])
+    assert runner.mean([]) == []
     runner.overflowed([])
     assert adapter.calls[2:] == ['broadcast 0', 'all_reduce mean', 'all_reduce sum']
     assert runner.agree(True) and not runner.agree(False) and adapter.calls[5:] == ['all_reduce mean']

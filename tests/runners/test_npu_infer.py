@@ -110,7 +110,7 @@ def test_infer_plans_on_the_cpu_and_translates_on_the_npu(
         (['--device=cpu', '--reflect_pad=mirror'], '--reflect_pad belongs to --device=npu'),
         (['--device=npu', '--dump=x', '--detect_overflow=y'], '--dump and --detect_overflow exclude each other'),
         (['--device=npu', '--npu_option=deterministik=1'], 'did you mean deterministic?'),
-        (['--device=npu', '--npu_option=precision_mode=force_fp16'], 'it is what --precision=float16 asks for'),
+        (['--device=npu', '--npu_option=precision_mode=force_fp16'], 'it is what precision float16 asks for'),
         (['--reflect_pad=reflect'], 'expected slices or mirror'),
     ],
 )

@@ -11,6 +11,7 @@ tf = pytest.importorskip('tensorflow')
 from ugatit.errors import UserError  # noqa: E402
 from ugatit.nn.build import Build  # noqa: E402
 from ugatit.runners import NAMES, Sharing, gpu, npu, open_runner  # noqa: E402
+from ugatit.runners.workers import Worker  # noqa: E402
 from ugatit.training.device import Device  # noqa: E402
 
 
@@ -110,3 +111,13 @@ def test_xla_compiles_and_pads_by_slices(two_gpus: list) -> None:
     compiled = runner.compile(lambda x: tf.nn.relu(x) + 1.0)
     assert compiled(tf.constant([-1.0, 2.0])).numpy().tolist() == [1.0, 3.0]
     assert compiled.experimental_get_compiler_ir(tf.constant([-1.0, 2.0]))(stage='hlo').startswith('HloModule')
+
+
+def test_xla_is_refused_where_it_would_crash_or_do_nothing() -> None:
+    with pytest.raises(UserError, match=r'--xla compiles the step of one device, but --devices=2 asks for several'):
+        Sharing(2, xla=True)
+    worker = Worker(0, ('127.0.0.1:1', '127.0.0.1:2'))
+    with pytest.raises(UserError, match=r'--xla compiles the step of one device, but TF_CONFIG asks for several'):
+        Sharing(xla=True, worker=worker)
+    with pytest.raises(UserError, match='--xla is for CPUs and GPUs, but the device is npu'):
+        open_runner('npu', sharing=Sharing(xla=True))

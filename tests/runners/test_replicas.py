@@ -25,7 +25,7 @@ STEPS = 5
 
 
 def _start(output: pathlib.Path, *words: str, worker: int = -1, ports: Sequence[int] = ()) -> subprocess.Popen:
-    command = ['-m', 'tests.runners.replica_run', str(output), f'--steps={STEPS}', '--eager', *words]
+    command = ['-m', 'tests.runners.replica_run', str(output), f'--steps={STEPS}', *words]
     return _launch(command, worker, ports)
 
 
@@ -75,16 +75,48 @@ def test_one_device_two_devices_and_two_processes_train_alike(tmp_path: pathlib.
     """Five steps with the same two pictures: 2 on one device, 1 + 1 on two, 1 + 1 in two processes."""
     paths = {name: tmp_path / f'{name}.npz' for name in ('one', 'two', 'first', 'second')}
     ports = _free_ports(2)
-    _end(_start(paths['one']))
-    _end(_start(paths['two'], '--devices=2'))
-    for process in [_start(paths[name], worker=k, ports=ports) for k, name in enumerate(('first', 'second'))]:
-        _end(process)
+    _end(_start(paths['one'], '--eager'))
+    _end(_start(paths['two'], '--eager', '--devices=2'))
+    workers = [_start(paths[name], '--eager', worker=k, ports=ports) for k, name in enumerate(('first', 'second'))]
+    for worker in workers:
+        _end(worker)
     for name in ('two', 'first', 'second'):
         differences = _differences(paths['one'], paths[name])
         assert len(differences) > 150
         assert max(differences.values()) <= tolerances.REPLICAS, (name, max(differences, key=differences.get))
     both = np.load(paths['first']), np.load(paths['second'])
     assert all(np.array_equal(both[0][name], both[1][name]) for name in both[0])  # all, to the last bit
+
+
+@pytest.mark.slow
+def test_two_devices_compiled(tmp_path: pathlib.Path) -> None:
+    """As training runs, against one device that is not compiled. Two steps: compiled sums are in another order."""
+    paths = {name: tmp_path / f'{name}.npz' for name in ('one', 'two')}
+    _end(_start(paths['one'], '--eager', '--steps=2'))
+    _end(_start(paths['two'], '--devices=2', '--steps=2'))
+    differences = _differences(paths['one'], paths['two'])
+    print(max(differences.values()))
+    assert max(differences.values()) <= tolerances.REPLICAS, max(differences, key=differences.get)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('ranges', ['live', 'none'])
+def test_two_devices_in_float16(ranges: str, tmp_path: pathlib.Path) -> None:
+    """Scales are settled and updates skipped on both alike; moments are those of one device, but for rounding."""
+    paths = {name: tmp_path / f'{name}.npz' for name in ('one', 'two')}
+    words = ('--eager', '--steps=2', '--precision=mixed_float16', f'--ranges={ranges}')
+    _end(_start(paths['one'], *words))
+    _end(_start(paths['two'], *words, '--devices=2'))
+    with np.load(paths['one']) as one, np.load(paths['two']) as two:
+        for name in one:
+            if name.startswith(('loss/skipped', 'loss/loss_scale', 'loss/exponent')):
+                assert one[name] == two[name], name
+        assert one['loss/loss_scale_generators'] < 2.0**10 and one['loss/skipped_generators'] == 0.0
+        moments = [name for name in one if name.endswith('/Adam') and _comparable(name[: -len('/Adam')])]
+        apart = np.sqrt(sum(np.sum(np.square(one[name] - two[name])) for name in moments))
+        size = np.sqrt(sum(np.sum(np.square(one[name])) for name in moments))
+    print(apart / size)
+    assert apart / size < tolerances.FLOAT16_GRADIENT
 
 
 @pytest.mark.slow

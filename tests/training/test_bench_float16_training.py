@@ -13,6 +13,7 @@ import pytest
 from benchmarks import bench_float16_training as bench
 
 STEPS = 40
+OPTIONS = {'checkpoint': 'none', 'images': 'none', 'stress': False, 'steps': STEPS, 'size': 32, 'seed': 0}
 
 
 def _write(folder: pathlib.Path, planned: float) -> None:
@@ -24,6 +25,8 @@ def _write(folder: pathlib.Path, planned: float) -> None:
             run['loss_scale_generators'] = np.full(STEPS, 256.0)
             run['exponent_generator_B'] = np.full(STEPS, 3.0)
         np.savez(folder / f'{name}.npz', **run)
+        scale = {} if name in ('float32', 'noise_1', 'noise_2') else {'loss_scale': 1024.0}
+        (folder / f'{name}.json').write_text(json.dumps({**OPTIONS, **scale}))
 
 
 @pytest.mark.parametrize(('planned', 'code'), [(0.025, 0), (0.04, 3)])
@@ -40,3 +43,17 @@ def test_distances_and_the_limit(
     assert results['plain_over_chaos']['pictures'] == pytest.approx(25.0)
     assert results['numerics_at_the_end']['planned']['exponent_generator_B'] == 3.0
     assert (tmp_path / 'training.svg').read_text().startswith('<?xml')
+
+
+def test_runs_of_other_options_are_refused(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _write(tmp_path, 0.02)
+    words = ['bench', '--checkpoint=none', '--images=none', f'--output={tmp_path}', f'--steps={STEPS}']
+    monkeypatch.setattr(sys, 'argv', [*words, '--loss_scale=2'])
+    with pytest.raises(
+        SystemExit, match=r'planned.npz was made with other options \(--loss_scale was 1024.0, now 2.0\)'
+    ):
+        bench.main()
+    (tmp_path / 'float32.json').unlink()  # of an earlier version: nobody knows
+    monkeypatch.setattr(sys, 'argv', words)
+    with pytest.raises(SystemExit, match='float32.npz was made with other options'):
+        bench.main()

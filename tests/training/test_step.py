@@ -71,16 +71,17 @@ def test_traced_equals_eager_but_for_rounding(traced: Tuple[TrainingStep, State]
 
 
 @pytest.mark.parametrize('before', [True, False])
-def test_the_grappler_option_is_put_back(before: bool) -> None:
+@pytest.mark.parametrize('name', ['arithmetic_optimization', 'constant_folding'])
+def test_each_grappler_option_is_put_back(name: str, before: bool) -> None:
     def option() -> bool:
-        return tf.config.optimizer.get_experimental_options()['arithmetic_optimization']
+        return tf.config.optimizer.get_experimental_options()[name]
 
-    tf.config.optimizer.set_experimental_options({'arithmetic_optimization': before})
+    tf.config.optimizer.set_experimental_options({name: before})
     with pytest.raises(RuntimeError), exact_graphs():
         assert option() is False
         raise RuntimeError
     assert option() is before
-    tf.config.optimizer.set_experimental_options({'arithmetic_optimization': True})
+    tf.config.optimizer.set_experimental_options({name: True})
 
 
 def _changed(training: Training, before: State) -> set:

@@ -180,7 +180,7 @@ def _finish(left: OpenTensor, sums: _Sums) -> Metrics:
         mean_relative=sums.relative / n,
         left_amax=sums.ends[0].amax,
         right_amax=sums.ends[1].amax,
-        left_saturated=sums.ends[0].beyond / n,
+        left_saturated=sums.ends[0].beyond / n if left.dtype.is_float16 else 0.0,
         right_over=sums.ends[1].beyond / n,
         notes=tuple(notes),
     )

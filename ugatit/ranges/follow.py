@@ -14,7 +14,7 @@ import numpy as np
 
 from ugatit.errors import UserError
 from ugatit.numerics import FLOAT16
-from ugatit.ranges.meter import DID_NOT_RUN, Meter
+from ugatit.ranges.meter import Meter
 from ugatit.ranges.plan import MOST_HEADROOM
 
 LARGEST_EXPONENT = 40  # 65504 * 2**40 is 7e16: beyond it training is lost anyway, and float32 holds squares of this
@@ -65,7 +65,8 @@ class Follower:
         """
         stored = np.asarray(stored, np.float64)
         groups = len(self.meter.groups)
-        ran, over = stored != DID_NOT_RUN, ~(stored < self.meter.end)  # NaN is over
+        # Replicas scale what they share, DID_NOT_RUN too; NaN ran, and is over.
+        ran, over = ~(stored < 0.0), ~(stored < self.meter.end)
         # A result that overflowed was clipped, or is infinite: nobody knows how far it wanted to go.
         true = np.where(over, FLOAT16.max_finite * 2.0**BUMP, stored)[:groups] * np.exp2(self.exponents)
         rolled = np.concatenate([true[None].astype(np.float32), self.history[:-1]])

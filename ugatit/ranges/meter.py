@@ -11,8 +11,8 @@ from ugatit.nn.build import Registry
 from ugatit.nn.call import Membership
 from ugatit.nn.policy import Policy
 from ugatit.nn.scaling import FoldRule
-from ugatit.numerics import FLOAT16
-from ugatit.ranges.kinds import INPUT, OPERAND, RESULT, SQUARE, VECTOR, kind_of
+from ugatit.numerics import FLOAT16, Format
+from ugatit.ranges.kinds import INPUT, OPERAND, RESULT, SQUARE, VECTOR, kind_of, stored_format
 
 DID_NOT_RUN = -1.0  # in place of an amax
 
@@ -34,6 +34,8 @@ class Meter:
     def place(self, name: str, member: Membership) -> Optional[int]:
         """Where a tensor's amax goes; None for a tensor that is of no interest."""
         kind = kind_of(name)
+        if kind == OPERAND and VECTOR not in self.kinds and name.endswith(('/BiasAdd', '/GatherV2')):
+            return None  # a CAM's attention weights: an element-wise sum, wider than float16 here
         if kind == OPERAND:
             variable = _variable_of(name)
             found = [i for i, rule in enumerate(self.operands) if rule.variable == variable]
@@ -54,7 +56,7 @@ def make_meter(registry: Registry, scope: str, policy: Policy) -> Meter:
     """What to measure so that every float16 value of the policy fits.
 
     Inputs of convolutions are measured before they are rounded, so they tell of element-wise results in front too,
-    wherever those are wider than float16. Squares count where they are stored in float16.
+    wherever those are wider than float16. What is stored in a wider format is not looked at: it cannot overflow.
     """
     # Where some layers of a group refuse exponents it stays as it is: training must go on with any variant.
     permitted = {group for group, members in registry.members.items() if all(member.permits for member in members)}
@@ -63,10 +65,16 @@ def make_meter(registry: Registry, scope: str, policy: Policy) -> Meter:
         rule
         for rule in registry.fold_rules
         if rule.variable.endswith(('/kernel', '/bias')) and {rule.reads, rule.writes} & permitted
+        if _counts(stored_format(rule.variable, policy), policy)
     )
-    everything = policy.vector_format is FLOAT16
-    kinds = (INPUT, RESULT, *((VECTOR, SQUARE) if everything else ()))
+    formats = {RESULT: policy.result_format, VECTOR: policy.vector_format, SQUARE: policy.vector_format}
+    narrow = [kind for kind, fmt in formats.items() if fmt is FLOAT16]
+    kinds = (INPUT, *(narrow if policy.has_float16 else [RESULT]))
     return Meter(scope, groups, operands, kinds, FLOAT16.max_finite if policy.has_float16 else float('inf'))
+
+
+def _counts(fmt: Format, policy: Policy) -> bool:
+    return fmt is FLOAT16 or not policy.has_float16
 
 
 class AmaxTap:

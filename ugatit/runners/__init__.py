@@ -68,6 +68,9 @@ def open_runner(
     if name == 'npu' and (sharing.devices > 1 or sharing.worker.count > 1):
         raise UserError('several NPUs are one process each, found by RANK_TABLE_FILE or CM_CHIEF_IP (docs/ascend.md),'
                         ' but --devices or TF_CONFIG asks for another way; leave that out.')  # fmt: skip
+    if name == 'npu' and sharing.xla:
+        raise UserError('--xla is for CPUs and GPUs, but the device is npu, which has a compiler of its own; leave it'
+                        ' out.')  # fmt: skip
     if name != 'npu' and npu_is_open():
         _log.warning('this process has opened an NPU: whether the %s computes as in another process is not known', name)
     runner = openers[name]()

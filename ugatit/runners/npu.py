@@ -7,12 +7,11 @@ its documents to the letter; tests run it against a stand-in that refuses and co
 from __future__ import annotations
 
 import dataclasses
-import functools
 import importlib
 import logging
 import os
 import sys
-from typing import Any, Callable, ContextManager, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import tensorflow as tf
 
@@ -30,7 +29,7 @@ TENSORFLOW = '2.6.5'
 PYTHON = ((3, 7), (3, 9))  # first and last that the adapter supports
 EVERYWHERE = ''  # for tf.device: where `as_default` puts things
 _OPENED = '_ugatit_runner'  # the adapter's module remembers, as the device lives as long as its module
-_READ = '_ugatit_status_read'  # a traced program remembers where it last read the status
+_READ = '_ugatit_status_read'  # a traced program remembers where it read the status
 
 _log = logging.getLogger(__name__)
 
@@ -52,6 +51,10 @@ class NpuRunner(Runner):
         return self.cluster.size
 
     @property
+    def processes(self) -> int:
+        return self.cluster.size
+
+    @property
     def chief(self) -> bool:
         return self.cluster.rank == 0
 
@@ -67,9 +70,6 @@ class NpuRunner(Runner):
             keep_float32=self.npu.keep_dtype_scope,
         )
 
-    def scope(self) -> ContextManager[Any]:
-        return tf.device(EVERYWHERE)
-
     def compile(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return tf.function(function, autograph=False)  # the adapter's own by now
 
@@ -78,13 +78,9 @@ class NpuRunner(Runner):
             self.npu.distribute.broadcast(list(variables), root_rank=0)
 
     def mean(self, tensors: Sequence[tf.Tensor]) -> List[tf.Tensor]:
-        if self.replicas == 1:
+        if self.replicas == 1 or not tensors:
             return list(tensors)
         return list(self.npu.distribute.all_reduce(list(tensors), reduction='mean'))
-
-    def agree(self, stop: bool) -> bool:
-        """Whether any worker wants to stop: all must stop after the same step, or the rest would wait for ever."""
-        return stop if self.replicas == 1 else float(_shared_wish(self)(tf.constant(float(stop)))) > 0.0
 
     def explain(self, error: Exception) -> Optional[str]:
         """HCCL's operators are called Hcom...; what they say is not documented, so only that much is told."""
@@ -96,33 +92,29 @@ class NpuRunner(Runner):
         )
 
     def clear_status(self) -> List[Any]:
-        """After the read before it in the same program, whether or not the operators are ordered by themselves."""
-        if not self._has_status:
+        """After all reads before it in the same program, whether or not the operators are ordered by themselves."""
+        if not self.has_status:
             return []
         with tf.control_dependencies(getattr(_program(), _READ, [])):
             return [self.npu.gen_npu_ops.npu_clear_float_status_v2()]
 
     def overflowed(self, after: Sequence[tf.Tensor]) -> Optional[tf.Tensor]:
         """The register of the device, summed over all of them; None where overflow shows as infinity anyway."""
-        if not self._has_status:
+        if not self.has_status:
             return None
         with tf.control_dependencies(list(after)):
             status = self.npu.gen_npu_ops.npu_get_float_status_v2()
-        setattr(_program(), _READ, [] if tf.executing_eagerly() else [status])
+        if not tf.executing_eagerly():
+            setattr(_program(), _READ, [*getattr(_program(), _READ, []), status])
         if self.replicas > 1:
             status = self.npu.distribute.all_reduce([status], reduction='sum')[0]
         return tf.reduce_any(tf.not_equal(status, 0))
 
     @property
-    def _has_status(self) -> bool:
+    def has_status(self) -> bool:
         """Some chips lack the operators (910C); then values decide."""
         names = ('npu_clear_float_status_v2', 'npu_get_float_status_v2')
         return self.saturates and all(hasattr(self.npu.gen_npu_ops, name) for name in names)
-
-
-@functools.cache
-def _shared_wish(runner: NpuRunner) -> Callable[[tf.Tensor], tf.Tensor]:
-    return runner.compile(lambda wish: runner.mean([wish])[0])
 
 
 def _program() -> Any:
@@ -153,6 +145,8 @@ def open_npu(
             f'this process has opened its NPU with {_changed(opened.handover.options, handover.options)}, and options'
             ' are fixed then; use another process.'
         )
+    if opened.reflect_pad != settings.reflect_pad:  # networks are told this, not the device
+        return dataclasses.replace(opened, reflect_pad=settings.reflect_pad)
     return opened
 
 

@@ -77,7 +77,7 @@ def precision_options(precision: str, given: Mapping[str, object]) -> Dict[str, 
 def _belongs(option: str, value: str) -> str:
     for precision, mode in MODES.items():
         if value in ((mode.precision_mode, *mode.also) if option == 'precision_mode' else mode.version_2):
-            return f'; it is what --precision={precision} asks for.'
+            return f'; it is what precision {precision} asks for.'
     return '; the emulation knows no such mode.'
 
 

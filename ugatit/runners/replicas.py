@@ -8,7 +8,6 @@ the same update to its own copy.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import Any, Callable, ContextManager, List, Optional, Sequence
 
 import tensorflow as tf
@@ -29,6 +28,12 @@ class Sharing:
     def __post_init__(self) -> None:
         if self.devices < 1:
             raise UserError(f'--devices must be at least 1, but {self.devices} arrived.')
+        if self.xla and (self.devices > 1 or self.worker.count > 1):  # what devices exchange has no kernel there
+            asked = 'TF_CONFIG' if self.worker.count > 1 else f'--devices={self.devices}'
+            raise UserError(
+                f'--xla compiles the step of one device, but {asked} asks for several that train together; leave out'
+                ' one of the two.'
+            )
 
 
 UNSHARED = Sharing()
@@ -46,6 +51,10 @@ class ReplicatedRunner(Runner):
     @property
     def replicas(self) -> int:
         return self.strategy.num_replicas_in_sync
+
+    @property
+    def processes(self) -> int:
+        return self.worker.count
 
     @property
     def chief(self) -> bool:
@@ -66,15 +75,10 @@ class ReplicatedRunner(Runner):
         return tf.distribute.get_replica_context().replica_id_in_sync_group
 
     def mean(self, tensors: Sequence[tf.Tensor]) -> List[tf.Tensor]:
+        if not tensors:
+            return []  # a strategy refuses to reduce nothing
         context = tf.distribute.get_replica_context()
         return list(context.all_reduce(tf.distribute.ReduceOp.MEAN, list(tensors)))
-
-    def agree(self, stop: bool) -> bool:
-        """Whether any worker wants to stop: all must stop after the same step, or the rest would wait for ever."""
-        if self.worker.count == 1:
-            return stop
-        wishes = _shared_wish(self)(tf.constant(float(stop)))
-        return float(wishes) > 0.0
 
     def explain(self, error: Exception) -> Optional[str]:
         lost = isinstance(error, _LOST) or 'ollective' in str(error)
@@ -85,11 +89,6 @@ class ReplicatedRunner(Runner):
             ' reached. Look at the logs for the first that failed, and start all of them again with the same command;'
             ' the run continues from its last checkpoint.'
         )
-
-
-@functools.cache
-def _shared_wish(runner: ReplicatedRunner) -> Callable[..., Any]:
-    return runner.compile(lambda wish: runner.mean([wish])[0])
 
 
 def shared(runner: Runner, sharing: Sharing, kind: str) -> Runner:

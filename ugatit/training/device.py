@@ -17,8 +17,12 @@ from ugatit.nn.build import Build
 class Device:
     """A single device whose overflows show as infinity or NaN, or not at all: training looks at the values itself."""
 
+    name: str = 'cpu'  # 'cpu', 'gpu' or 'npu'
+    native_float16: bool = False  # whether its own float16 can be used; False: float16 is emulated on float32
+    has_status: bool = False  # whether it keeps an overflow status: `clear_status` and `overflowed` are more than empty
     replicas: int = 1  # copies of the networks that train together, over all processes
     chief: bool = True  # whether this process writes checkpoints, tables and pictures
+    own_gradients: bool = False  # whether those of ugatit.nn.gradients are faster here
     op_by_op: bool = True  # whether a network may be called outside of compiled functions
 
     # --- set-up, outside traced functions ---
@@ -59,7 +63,7 @@ class Device:
         return 0
 
     def mean(self, tensors: Sequence[tf.Tensor]) -> List[tf.Tensor]:
-        """Float32 tensors averaged over all replicas; every replica calls it in the same order."""
+        """Float32 tensors averaged over all replicas, none for none; every replica calls it in the same order."""
         return list(tensors)
 
     def clear_status(self) -> List[Any]:

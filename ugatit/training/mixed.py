@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, ContextManager, Dict, Iterator, List, Mapping, Optional, Sequence
 
 import tensorflow as tf
 
 from ugatit.nn.call import Call, SingularVectors
 from ugatit.nn.variables import assign_here
 from ugatit.ranges.meter import AmaxTap
-from ugatit.training.device import largest
+from ugatit.training.device import Device, largest
 from ugatit.training.optimiser import Adam
 from ugatit.training.penalty import Inner
 from ugatit.training.phase import Phase
-from ugatit.training.scale import LossScale, usable
+from ugatit.training.scale import LossScale, fits, usable
 
 if TYPE_CHECKING:
     from ugatit.training.precision import MixedPrecision
@@ -31,8 +31,9 @@ APPLIED, GRADIENTS, PENALTY, RANGES = 0, 1, 2, 3  # why an update was skipped; t
 class ScaledInner(Inner):
     """The inner gradient of a penalty, scaled on its way through float16 and looked at when it arrives."""
 
-    def __init__(self, scale: LossScale, alarm: Optional[tf.Variable], saturates: bool) -> None:
-        self._scale, self._alarm, self._saturates = scale, alarm, saturates
+    def __init__(self, scale: LossScale, alarm: Optional[tf.Variable], saturates: bool, device: Device) -> None:
+        self._scale, self._alarm, self._device = scale, alarm, device
+        self._values_tell = saturates and not device.has_status
         self.overflowed: List[tf.Tensor] = []  # bool scalars
 
     def watch(self, tape: tf.GradientTape, images: tf.Tensor) -> None:
@@ -41,9 +42,14 @@ class ScaledInner(Inner):
     def gradient(self, tape: tf.GradientTape, logit: tf.Tensor, images: tf.Tensor) -> tf.Tensor:
         scale = tf.convert_to_tensor(self._scale.scale)
         sources = [images] if self._alarm is None else [images, self._alarm]
-        gradient, *counts = tape.gradient(logit, sources, output_gradients=tf.fill(tf.shape(logit), scale))
+        before = self._device.overflowed([logit])  # what was raised before is another's fault
+        with tf.control_dependencies([] if before is None else [before]):
+            gradient, *counts = tape.gradient(logit, sources, output_gradients=tf.fill(tf.shape(logit), scale))
+        after = self._device.overflowed([gradient])
+        if before is not None and after is not None:
+            self.overflowed.append(tf.logical_and(after, tf.logical_not(before)))
         self.overflowed += [count > 0.0 for count in counts if count is not None]
-        self.overflowed.append(tf.logical_not(usable({'images/kernel': gradient}, self._saturates)))
+        self.overflowed.append(tf.logical_not(fits(gradient, self._values_tell)))
         return gradient * (1.0 / scale)
 
 
@@ -60,9 +66,9 @@ class MixedPhase(Phase):
         self._ranges = [] if doubt is None else [doubt]  # bool scalars: an overflow that is not a gradient's
         self._gradients: List[tf.Tensor] = []  # bool scalars: an overflow of gradients
         self._before: List[tf.Tensor] = []
-        self._has_status = False
+        self._cleared: List[Any] = []  # operations that cleared the status last
         self._report: Dict[str, tf.Tensor] = {}
-        self.inner = ScaledInner(precision.scales['penalty'], precision.alarm, precision.saturates)
+        self.inner = ScaledInner(precision.scales['penalty'], precision.alarm, precision.saturates, training.device)
 
     def call(self, vectors: Optional[Mapping[str, SingularVectors]] = None) -> Call:
         call = super().call(vectors)
@@ -70,8 +76,12 @@ class MixedPhase(Phase):
 
     @contextlib.contextmanager
     def computing(self) -> Iterator[None]:
-        with tf.control_dependencies(self._training.device.clear_status()):
+        self._cleared = self._training.device.clear_status()
+        with self.still_computing():
             yield
+
+    def still_computing(self) -> ContextManager[Any]:
+        return tf.control_dependencies(self._cleared)
 
     def pause(self, after: Sequence[tf.Tensor]) -> Optional[tf.Tensor]:
         self._ranges += self._status(after)
@@ -79,7 +89,6 @@ class MixedPhase(Phase):
 
     def _status(self, after: Sequence[tf.Tensor]) -> List[tf.Tensor]:
         flag = self._training.device.overflowed(after)
-        self._has_status = self._has_status or flag is not None
         return [] if flag is None else [flag]
 
     def protect(self, networks: Sequence[Any]) -> None:
@@ -107,15 +116,18 @@ class MixedPhase(Phase):
         return slopes
 
     def apply(self, adam: Adam, slopes: Sequence[tf.Tensor], learning_rate: tf.Tensor) -> None:
-        """All or nothing, on all replicas alike; each scale learns of what it is to blame for, and of nothing else."""
+        """All or nothing, on all replicas alike; each scale learns of what it is to blame for, and of nothing else.
+
+        In a trial nothing is applied, but scales learn.
+        """
         device = self._training.device
         self._gradients += self._status(slopes)
-        values_tell = self._precision.saturates and not self._has_status
+        values_tell = self._precision.saturates and not device.has_status
         self._gradients.append(tf.logical_not(usable(dict(zip(adam.variables_trained, slopes)), values_tell)))
         self._ranges.append(self._tap.overflowed())
         causes = largest(device, [_any(self._gradients), _any(self.inner.overflowed), _any(self._ranges)])
         reason = _reason(causes)
-        applied = tf.equal(reason, APPLIED)
+        applied = tf.logical_and(tf.equal(reason, APPLIED), tf.logical_not(self._precision.trial))
         self._share_statistics()
         for variable, before in zip(self._running, self._before):
             assign_here(variable, tf.where(applied, variable, before))

@@ -37,6 +37,10 @@ class Phase:
         """Forward passes are computed in here."""
         return contextlib.nullcontext()
 
+    def still_computing(self) -> ContextManager[Any]:
+        """More of what the last `computing` began."""
+        return contextlib.nullcontext()
+
     def pause(self, after: Sequence[tf.Tensor]) -> Optional[tf.Tensor]:
         """Another update comes in between, which begins when `after` are computed.
 

@@ -9,7 +9,6 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 import numpy as np
 import tensorflow as tf
 
-from ugatit.errors import UserError
 from ugatit.nn.architecture import NETWORKS, Architecture
 from ugatit.nn.blueprint import blueprint
 from ugatit.nn.policy import FLOAT32_POLICY, Policy
@@ -17,23 +16,17 @@ from ugatit.nn.rules import DEFAULT_VARIANTS, Variants
 from ugatit.nn.scaling import UNPLANNED, Live, Scaling, live_exponents
 from ugatit.ranges.follow import Follower, Following
 from ugatit.ranges.meter import Meter, make_meter
-from ugatit.training.mixed import APPLIED, GRADIENTS, PENALTY, RANGES, MixedPhase
+from ugatit.training.mixed import APPLIED, MixedPhase
 from ugatit.training.phase import Phase
 from ugatit.training.scale import GROWTH_STEPS, START, LossScale
+from ugatit.training.skips import Skips
 
 _log = logging.getLogger(__name__)
 
 Numbers = Dict[str, Any]
+Measure = Callable[[], Mapping[str, tf.Tensor]]
 FOLLOWING = Following()
 _SETTLING = 12  # profiles at most before the first step: each raises what overflowed by a factor of 256
-MOST_SKIPPED = 100
-_SKIPPED = 'ugatit/skipped/'
-_REASONS = {
-    GRADIENTS: 'gradients overflowed, the loss scale was halved',
-    PENALTY: 'the inner gradient of the penalty overflowed, its scale was halved',
-    RANGES: 'values overflowed, their exponents were raised',
-}
-_TOLD = 20  # so many skipped updates are told one by one, then every hundredth
 
 
 class FullPrecision:
@@ -56,8 +49,9 @@ class FullPrecision:
         del owner, doubt
         return Phase(training)
 
-    def prepare(self, measure: Callable[[], Mapping[str, tf.Tensor]]) -> None:
-        """Before every step; `measure` profiles the step's batch without an update."""
+    def prepare(self, measure: Measure, attempt: Measure) -> None:
+        """Before every step; `measure` profiles the step's batch, `attempt` does the whole step, of which a `trial` of
+        this precision applies nothing."""
 
     def observe(self, steps_done: int, results: Mapping[str, tf.Tensor]) -> Mapping[str, tf.Tensor]:
         """After every step: takes out of its results what is not a number to log, and adds what is."""
@@ -110,10 +104,11 @@ class MixedPrecision(FullPrecision):
             *(f'loss_scale_{owner}' for owner in self.scales),
             *(f'exponent_{scope}' for scope in self.followers),
         )
-        self._skipped = {'discriminators': 0, 'generators': 0}  # in the whole run
-        self._in_a_row = 0
+        self._skips = Skips(policy, bool(self.followers))
         self._assigned: Dict[Tuple[str, str], int] = {}
         self.skipped_now = False
+        self.trial = tf.Variable(False, trainable=False, name='trial')  # True: updates are computed and not applied
+        self._settled = not policy.has_float16  # whether the loss scales fit the first step's gradients
 
     def _follow(self, architecture: Architecture, variants: Variants, following: Following) -> None:
         for scope in NETWORKS:
@@ -131,15 +126,41 @@ class MixedPrecision(FullPrecision):
     def phase(self, training: Any, owner: str, doubt: Optional[tf.Tensor] = None) -> Phase:
         return MixedPhase(training, self, owner, doubt)
 
-    def prepare(self, measure: Callable[[], Mapping[str, tf.Tensor]]) -> None:
-        if not any(follower.fresh for follower in self.followers.values()):
-            return
+    def prepare(self, measure: Measure, attempt: Measure) -> None:
+        if any(follower.fresh for follower in self.followers.values()):
+            self._settle_ranges(measure)
+        if not self._settled:
+            self._settled = True
+            self._settle_scales(attempt)
+
+    def _settle_ranges(self, measure: Measure) -> None:
         for _ in range(_SETTLING):
             over = [self.followers[scope].settle(amax.numpy()) for scope, amax in measure().items()]
             self._assign()
             if not any(over):
                 return
         _log.warning("the first step's ranges could not be settled: some values fit float16 at no exponent")
+
+    def _settle_scales(self, attempt: Measure) -> None:
+        """Halves what the first step's gradients overflow with, before any update counts."""
+        start = before = self._scale_values()
+        self.trial.assign(True)
+        try:
+            while True:
+                attempt()
+                now = self._scale_values()
+                if now == before:
+                    break
+                before = now
+        finally:
+            self.trial.assign(False)
+        for owner, value in before.items():
+            if value != start[owner]:
+                _log.info('the loss scale of the %s was settled at %g, because the first gradients overflow with %g',
+                          owner, value, start[owner])  # fmt: skip
+
+    def _scale_values(self) -> Dict[str, float]:
+        return {owner: float(scale.scale.numpy()) for owner, scale in self.scales.items()}
 
     def _assign(self) -> None:
         """Exponents that changed; a variable that stays is not touched."""
@@ -160,33 +181,15 @@ class MixedPrecision(FullPrecision):
         for scope, found in amax.items():
             self.followers[scope].observe(np.max(found, axis=0))
         self._assign()
-        reasons = {owner: int(results.get(f'skipped_{owner}', APPLIED)) for owner in self._skipped}
-        self._count(steps_done, reasons)
+        # Averages over replicas of equal numbers: a third three times may be a little less than 1.
+        reasons = {owner: round(float(results.get(f'skipped_{owner}', APPLIED))) for owner in self._skips.counts}
+        # Without float16 what is not finite does not go away by itself: then losses must be looked at.
+        self.skipped_now = self._skips.add(steps_done, reasons) and self.policy.has_float16
         return {**numbers, **{name: tf.constant(value, tf.float32) for name, value in self._report().items()}}
 
-    def _count(self, steps_done: int, reasons: Mapping[str, int]) -> None:
-        self.skipped_now = any(reasons.values())
-        self._in_a_row = self._in_a_row + 1 if self.skipped_now else 0
-        for owner, reason in reasons.items():
-            if reason != APPLIED:
-                self._skipped[owner] += 1
-                self._tell(steps_done, owner, reason)
-        if self._in_a_row >= MOST_SKIPPED:
-            raise UserError(
-                f'{MOST_SKIPPED} steps in a row had an update that overflowed float16, the last one up to step'
-                f' {steps_done + 1}; nothing of them was applied. Use --config.numerics.precision=float32, or variants'
-                ' whose guard is planned, so that ranges can follow.'
-            )
-
-    def _tell(self, steps_done: int, owner: str, reason: int) -> None:
-        count = self._skipped[owner]
-        if count <= _TOLD or count % 100 == 0:
-            _log.info('step %d: the %s were not updated: %s (%d skipped so far)', steps_done + 1, owner,
-                      _REASONS[reason], count)  # fmt: skip
-
     def _report(self) -> Dict[str, float]:
-        numbers: Dict[str, float] = {f'skipped_{owner}': count for owner, count in self._skipped.items()}
-        numbers.update({f'loss_scale_{owner}': float(scale.scale.numpy()) for owner, scale in self.scales.items()})
+        numbers: Dict[str, float] = {f'skipped_{owner}': count for owner, count in self._skips.counts.items()}
+        numbers.update({f'loss_scale_{owner}': value for owner, value in self._scale_values().items()})
         for scope, follower in self.followers.items():
             numbers[f'exponent_{scope}'] = max(follower.by_group.values(), default=0)
         return numbers
@@ -199,16 +202,15 @@ class MixedPrecision(FullPrecision):
         }
 
     def state(self) -> Mapping[str, Any]:
-        skipped = {f'{_SKIPPED}{owner}': np.array(count, np.int64) for owner, count in self._skipped.items()}
         ranges = {name: value for follower in self.followers.values() for name, value in follower.state().items()}
-        return {**self.variables, **skipped, **ranges}
+        return {**self.variables, **self._skips.state(), **ranges}
 
     def restore(self, tensors: Mapping[str, np.ndarray]) -> None:
-        for owner in self._skipped:
-            self._skipped[owner] = int(tensors.get(f'{_SKIPPED}{owner}', 0))
+        self._skips.restore(tensors)
         for name, variable in self.variables.items():
             if name in tensors:
                 variable.assign(tensors[name])
+                self._settled = True
         lost = [scope for scope, follower in self.followers.items() if not follower.restore(tensors)]
         if lost:
             _log.info('the checkpoint knows no ranges of %s: they are measured anew', ', '.join(lost))

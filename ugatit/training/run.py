@@ -64,7 +64,8 @@ def train(
                   start.steps_done, settings.training.schedule.steps)  # fmt: skip
         return 0
     architecture, variants = settings.model.architecture, settings.model.load_variants()
-    estimate = estimate_memory(architecture, settings.training.batch_size, variants)
+    share = 1 if device.name == 'cpu' else device.replicas  # logical CPUs share one memory
+    estimate = estimate_memory(architecture, settings.training.batch_size // share, variants)
     check_memory(estimate, free_memory(device.name), device.name)
     with _locked(place) if device.chief else contextlib.nullcontext():
         table = variants_table(check_variants(architecture, variants)).splitlines()

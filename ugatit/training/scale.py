@@ -10,7 +10,7 @@ from ugatit.nn.variables import assign_here
 from ugatit.numerics import FLOAT16
 
 GROWTH, BACKOFF = 2.0, 0.5
-SMALLEST, LARGEST = 2.0**-20, 2.0**24  # the CAM term alone, weight 1000, has gradients of 500 at its logits
+SMALLEST, LARGEST = 2.0**-20, 2.0**24  # the CAM term alone, weight 1000, has gradients up to 500 at its logits
 START = 2.0**10
 GROWTH_STEPS = 1000
 
@@ -59,10 +59,11 @@ def usable(gradients: Mapping[str, tf.Tensor], saturates: bool) -> tf.Tensor:
     Arithmetic that saturates has no infinities: with `saturates`, kernels and biases, whose gradients come out of
     float16, must also stay below 65504 (norms' gamma, beta and rho have float32 gradients, which may pass it).
     """
-    return tf.reduce_all(tf.stack([_fits(g, saturates and _is_float16(name)) for name, g in gradients.items()]))
+    return tf.reduce_all(tf.stack([fits(g, saturates and _is_float16(name)) for name, g in gradients.items()]))
 
 
-def _fits(gradient: tf.Tensor, saturates: bool) -> tf.Tensor:
+def fits(gradient: tf.Tensor, saturates: bool) -> tf.Tensor:
+    """Bool scalar: finite everywhere; with `saturates` also below 65504."""
     end = FLOAT16.max_finite if saturates else float('inf')
     return tf.reduce_all(tf.abs(gradient) < end)  # False for NaN
 

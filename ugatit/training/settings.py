@@ -177,7 +177,7 @@ class NumericsSettings:
 
     def make_precision(self, architecture: Architecture, variants: Variants, device: Device) -> FullPrecision:
         """What the numbers mean for updates on this device, which may have a float16 of its own."""
-        policy = make_policy(self.precision, self.overflow, getattr(device, 'native_float16', False))
+        policy = make_policy(self.precision, self.overflow, device.native_float16)
         policy = device.adapt(Build(policy)).policy
         live = self.ranges == 'live' or (self.ranges == 'auto' and policy.has_float16)
         if not live and not policy.has_float16:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import pathlib
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional
@@ -19,7 +20,7 @@ from ugatit.checkpoints.location import prefixes_in
 from ugatit.errors import UserError
 from ugatit.nn.architecture import DISCRIMINATORS, GENERATORS, NETWORKS, Architecture
 from ugatit.nn.blueprint import VariableSpec, variable_specs
-from ugatit.nn.build import Build
+from ugatit.nn.build import Build, Registry
 from ugatit.nn.rules import Variants
 from ugatit.nn.variables import seeded
 from ugatit.training.device import Device
@@ -147,9 +148,10 @@ def make_training(settings: Settings, start: Start, device: Device = PLAIN_DEVIC
     source = start.resumed or start.weights
     stored = fresh if source is None else checkpoint_factory(source, fallback=fresh)
     slots = checkpoint_factory(start.resumed) if start.resumed else fresh
+    made = Build(precision.policy, variants=variants, factory=stored, own_gradients=device.own_gradients)
     networks = build_networks(
         settings.model.architecture,
-        lambda scope: device.adapt(Build(precision.policy, precision.scaling(scope), variants, stored)),
+        lambda scope: device.adapt(dataclasses.replace(made, scaling=precision.scaling(scope), registry=Registry())),
     )
     if start.resumed:
         precision.restore(own_state(start.resumed))

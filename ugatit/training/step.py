@@ -70,8 +70,20 @@ class TrainingStep:
         """
         batch, precision = self.batch(steps_done, images), self.training.precision
         with exact_graphs():
-            precision.prepare(lambda: self._measure(batch))
+            precision.prepare(
+                lambda: self._measure(batch), lambda: self._attempted(steps_done, batch, generator_images)
+            )
             return precision.observe(steps_done, self._updated(steps_done, batch, generator_images))
+
+    def _attempted(self, steps_done: int, batch: Batch, generator_images: Optional[Images]) -> Losses:
+        """The step while its precision lets nothing be applied; power iterations, which go on, are taken back."""
+        state = self.training.networks.named_variables
+        vectors = [variable for name, variable in state.items() if name.endswith('/u')]
+        before = [tf.identity(variable) for variable in vectors]
+        results = self._updated(steps_done, batch, generator_images)
+        for variable, value in zip(vectors, before):
+            variable.assign(value)
+        return results
 
     def _updated(self, steps_done: int, batch: Batch, generator_images: Optional[Images]) -> Losses:
         if not updates_generators(self.schedule, steps_done):
@@ -99,7 +111,6 @@ def _shared(training: Training, update: Callable[[Training, Batch], Losses]) -> 
         images = (x[start : start + rows] for x in (batch.images_a, batch.images_b))
         losses = update(training, Batch(*images, batch.learning_rate, batch.steps_done))
         scalars = [name for name, value in losses.items() if value.shape.rank == 0]
-        averaged = device.mean([losses[name] for name in scalars]) if scalars else []
-        return {**losses, **dict(zip(scalars, averaged))}
+        return {**losses, **dict(zip(scalars, device.mean([losses[name] for name in scalars])))}
 
     return own

@@ -122,8 +122,10 @@ def update_generators(
                 home_a = _way_home(training, phase, 'A', networks.generator_a, batch.images_a, fakes.b.image)
                 with tf.control_dependencies(home_a.slopes):
                     home_b = _way_home(training, phase, 'B', networks.generator_b, batch.images_b, fakes.a.image)
-            call = phase.call(advance_power_iterations(networks))
-        parts = fake_losses(training.objective, networks, fakes, call)
+            with phase.still_computing():
+                call = phase.call(advance_power_iterations(networks))
+        with phase.still_computing():
+            parts = fake_losses(training.objective, networks, fakes, call)
         ends = [tf.add_n(list(parts.values())), fakes.b.image, fakes.a.image]
     from_ends = [phase.one, home_a.slopes[-1], home_b.slopes[-1]]
     slopes = phase.slopes(tape, ends, variables, from_ends)

@@ -52,7 +52,7 @@ class Arithmetic:
 
     def overflow_raised(self, x: np.ndarray, kernel: np.ndarray) -> Optional[bool]:
         """Whether the device's own status says that this convolution overflowed; None where it keeps no status."""
-        if self.device.overflowed([]) is None:
+        if not self.device.has_status:
             return None
         return bool(self.run(self._watched, x, kernel)[0])
 
