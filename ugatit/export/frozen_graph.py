@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from ugatit.data.convert import PathLike
 from ugatit.errors import UserError
+from ugatit.export.graph import without_large_constants
 from ugatit.export.runner import Runner, Tensor, picture_input
 from ugatit.export.trace import Traced
 
@@ -39,18 +40,25 @@ def open_file(path: pathlib.Path) -> Runner:
 
 
 def graph_runner(definition: Any, name: PathLike) -> Runner:
-    """A GraphDef as a function."""
+    """A GraphDef as a function.
+
+    Its weights are handed in as arguments: TensorFlow's optimiser copies a graph again and again, a full model's
+    gigabyte included, which takes longer than all the rest.
+    """
     entry = picture_input(name, [_tensor(node) for node in definition.node if node.op == 'Placeholder'])
     outputs = output_nodes(definition)
     if not outputs:
         raise UserError(f'{name} has no generator_B/Tanh or generator_A/Tanh; export it with export.py.')
+    graph, large = without_large_constants(definition)
     with tf.device('/CPU:0'):
-        wrapped = tf.compat.v1.wrap_function(lambda: tf.import_graph_def(definition, name=''), [])
-        function = wrapped.prune(f'{entry.name}:0', [f'{output}:0' for output in outputs])
+        weights = [tf.constant(tf.make_ndarray(node.attr['value'].tensor)) for node in large]
+        wrapped = tf.compat.v1.wrap_function(lambda: tf.import_graph_def(graph, name=''), [])
+        feeds = [f'{source}:0' for source in (entry.name, *(node.name for node in large))]
+        function = wrapped.prune(feeds, [f'{output}:0' for output in outputs])
 
     def run(pictures: np.ndarray) -> List[np.ndarray]:
         with tf.device('/CPU:0'):
-            return [value.numpy() for value in function(tf.constant(pictures))]
+            return [value.numpy() for value in function(tf.constant(pictures), *weights)]
 
     return Runner(entry, run, f'TensorFlow {tf.__version__} on CPU', len(outputs) > 1)
 
