@@ -12,9 +12,11 @@ import pytest
 import export
 import infer
 from tests import tolerances
+from tests.data.tiny_clips import write_video
 from tests.diagnosis import tiny
 from tests.export.models import Model
 from ugatit.cli.main import run
+from ugatit.data.clips import open_clip
 from ugatit.export.sidecar import stored_direction
 from ugatit.nn.architecture import Architecture
 
@@ -70,6 +72,14 @@ def test_infer_runs_it(graph: pathlib.Path, pictures: pathlib.Path, tmp_path: pa
     assert {'0_a2b.png', '1_a2b.png', '2_a2b.png', '0_a2b.npy'} <= names
     told = json.loads(report.read_text('utf-8'))
     assert told['model']['format'] == 'frozen_graph' and told['counts']['done'] == 3
+
+
+def test_infer_runs_it_on_a_video(graph: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    pytest.importorskip('av')
+    source = write_video(tmp_path / 'in.mp4', count=3)
+    assert _infer(f'--model={graph}', f'--input={source}', f'--output={tmp_path / "out.mp4"}') == 0
+    with open_clip(tmp_path / 'out.mp4') as reader:
+        assert reader.info.frames == 3 and reader.info.audio
 
 
 @pytest.mark.parametrize(
