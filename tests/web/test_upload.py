@@ -15,7 +15,7 @@ from tests.data import odd_files as odd
 from ugatit.errors import UserError
 from ugatit.inference.inputs import Input, prepare
 from ugatit.inference.settings import Settings
-from ugatit.web.settings import SMALLEST_EDGE, PageSettings
+from ugatit.web.settings import MEGABYTE, SMALLEST_EDGE, PageSettings
 from ugatit.web.upload import Upload, read_upload
 
 pytestmark = pytest.mark.filterwarnings('ignore::UserWarning:PIL')
@@ -66,7 +66,7 @@ def test_the_smallest_that_is_taken(send: Send) -> None:
 
 def test_too_many_bytes(send: Send) -> None:
     data = odd.encode(LARGE)
-    padded = data + bytes(1_000_000 - len(data))
+    padded = data + bytes(MEGABYTE - len(data))
     assert _read(send('a.png', padded), max_megabytes=1).square.shape == (SIZE, SIZE, 3)
     with pytest.raises(UserError, match='big.png: expected at most 1 MB, found 1.0 MB: make the picture smaller'):
         _read(send('big.png', padded + b'\0'), max_megabytes=1)

@@ -94,6 +94,7 @@ def _inputs(model: Model, settings: PageSettings) -> List[Any]:
 
 
 def _results(model: Model) -> List[Any]:
+    status = gr.HTML(elem_classes='ugatit', elem_id='status', padding=False)
     with gr.Row():
         with gr.Column(scale=1, min_width=260):
             slider = gr.ImageSlider(label='Input | result', type='numpy', format='png', max_height=_SHOWN,
@@ -104,7 +105,6 @@ def _results(model: Model) -> List[Any]:
                                  elem_classes=['whole', *_look(model)],
                                  alt_text='the input with the attention map')  # fmt: skip
             gr.HTML('<p class="soft">Red: where the network looked most.</p>', elem_classes='ugatit', padding=False)
-    status = gr.HTML(elem_classes='ugatit', elem_id='status', padding=False)
     return [slider, attention, status]
 
 

@@ -15,7 +15,7 @@ import threading
 from typing import Any, Iterator, Optional
 
 from ugatit.errors import UserError
-from ugatit.web.settings import PageSettings
+from ugatit.web.settings import MEGABYTE, PageSettings
 
 HOST = '127.0.0.1'
 DEFAULT_PORT = 7860
@@ -89,7 +89,7 @@ def start(page: Any, settings: PageSettings, port: int, share: bool = False, fol
 
     _, address, _ = page.launch(
         server_name=HOST, server_port=port, share=share, prevent_thread_lock=True, quiet=True, inbrowser=False,
-        max_file_size=settings.max_megabytes * 1_000_000, allowed_paths=[folder] if folder else [], show_error=False,
+        max_file_size=settings.max_megabytes * MEGABYTE, allowed_paths=[folder] if folder else [], show_error=False,
         app_kwargs={'middleware': middleware(share), 'docs_url': None, 'redoc_url': None, 'openapi_url': None},
         footer_links=[], run_history=False, enable_monitoring=False, ssr_mode=False, mcp_server=False, pwa=False,
         num_workers=0, root_path='', state_session_capacity=100, strict_cors=True, **launch_options(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+MEGABYTE = 1024 * 1024  # as Gradio's own message about large files counts
 SMALLEST_EDGE = 16  # pixels; below that no face can be made out
 
 

@@ -12,9 +12,7 @@ from ugatit.data.names import printable
 from ugatit.errors import UserError
 from ugatit.inference.inputs import Input, Prepared, prepare
 from ugatit.inference.settings import Settings
-from ugatit.web.settings import SMALLEST_EDGE, PageSettings
-
-_MEGABYTE = 1_000_000
+from ugatit.web.settings import MEGABYTE, SMALLEST_EDGE, PageSettings
 
 
 class Upload(NamedTuple):
@@ -64,8 +62,8 @@ def _decode(upload: Upload, settings: PageSettings) -> DecodedImage:
         arrived = os.path.getsize(upload.path)
     except OSError:
         raise UserError('this picture has been deleted here, as all are after a while: choose it again') from None
-    if arrived > settings.max_megabytes * _MEGABYTE:
-        raise UserError(f'expected at most {settings.max_megabytes} MB, found {arrived / _MEGABYTE:.1f} MB: make the'
+    if arrived > settings.max_megabytes * MEGABYTE:
+        raise UserError(f'expected at most {settings.max_megabytes} MB, found {arrived / MEGABYTE:.1f} MB: make the'
                         ' picture smaller')  # fmt: skip
     os.utime(upload.path)  # its time until it is deleted begins anew
     return decode_image(read_picture(upload.path), background=settings.background, max_pixels=settings.max_pixels)
