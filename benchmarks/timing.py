@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Tuple
 
 from benchmarks import roofline
 
@@ -31,6 +31,24 @@ def interleaved(runs: Mapping[str, Run], rounds: int, warm: int = 1) -> Seconds:
         for name in _order(runs, number):
             found[name].append(timed(runs[name]))
     return found
+
+
+def processor_seconds(runs: Mapping[str, Run]) -> Tuple[Dict[str, Run], Seconds]:
+    """The same runs, and lists that fill with the seconds that all threads of this process computed in each call.
+
+    Other work on the machine stretches these far less than the time that passes.
+    """
+    found: Seconds = {name: [] for name in runs}
+
+    def noting(name: str, run: Run) -> Run:
+        def call() -> None:
+            begin = time.process_time()
+            run()
+            found[name].append(time.process_time() - begin)
+
+        return call
+
+    return {name: noting(name, run) for name, run in runs.items()}, found
 
 
 def costs(runs: Mapping[str, Run], rounds: int, warm: int = 1, size: int = roofline.SIZE) -> Costs:
