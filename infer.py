@@ -40,8 +40,9 @@ FLAGS.whole_number(
 FLAGS.choice('device', 'auto', ('auto', 'cpu', 'gpu', 'npu'), 'where to compute; auto: the GPU where there is one')
 FLAGS.group('Pictures')
 FLAGS.many(
-    'input', 'pictures, folders or patterns, also without --input=; may be repeated; or one video; without any the'
-    ' pictures of the demo model, or with a --checkpoint an embedded portrait', value='PHOTO|DIR|GLOB',
+    'input', "pictures, folders or patterns, also without --input=; may be repeated; or one video (pip install -e"
+    " '.[video]'); without any the pictures of the demo model, or with a --checkpoint an embedded portrait",
+    value='PHOTO|DIR|GLOB',
 )  # fmt: skip
 FLAGS.boolean('recursive', False, 'also look into the subfolders of folders')
 FLAGS.choice(
@@ -52,7 +53,8 @@ FLAGS.choice(
 )  # fmt: skip
 FLAGS.choice(
     'face_crop', 'off', ('off', 'auto', 'all'), "translate a photograph's largest face (auto) or every face (all),"
-    ' framed as the selfie2anime data are, in place of the whole picture; the centre where none is found',
+    " framed as the selfie2anime data are, in place of the whole picture; the centre where none is found; pip install"
+    " -e '.[faces]'",
 )  # fmt: skip
 FLAGS.boolean('paste_back', False, 'with --face_crop=auto: results are the photograph with the translated face in it')
 FLAGS.text('background', 'white', 'shows through transparent parts: a colour name or #rrggbb', value='COLOUR')

@@ -95,7 +95,9 @@ def run_command(
         command = commands[words[0]]
         return run(command.main, command.flags, words[1:], needs_tensorflow=command.needs_tensorflow)
     listed = help_text.table({name: command.flags.summary for name, command in commands.items()})
-    text = f'Usage: python {script} COMMAND [flags]\n\n{summary}\n\nCommands:\n{listed}\n\n'
+    examples = ''.join(f'  {command.flags.examples[0]}\n' for command in commands.values() if command.flags.examples)
+    text = f'Examples:\n{examples}\n' if examples else f'Usage: python {script} COMMAND [flags]\n\n'
+    text += f'{summary}\n\nCommands:\n{listed}\n\n'
     text += f'python {script} COMMAND --help lists the flags of one.\n'
     if words and words[0] in ('--help', '-h'):
         return _print_help(text)

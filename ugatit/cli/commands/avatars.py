@@ -18,6 +18,7 @@ FLAGS = CommandFlags(
         'python -m ugatit.data --output=dataset/large --train=500 --test=50 --size=256 --seed=1',
     ),
 )
+FLAGS.group('What to draw, and where')
 FLAGS.path('output', None, 'folder for trainA, trainB, testA and testB, which must be empty or missing', value='DIR')
 FLAGS.whole_number('train', 3000, 'training pictures of each domain', at_least=0, at_most=99_999)
 FLAGS.whole_number('test', 500, 'test pictures of each domain, no face of which is a training picture', at_least=0,

@@ -19,10 +19,12 @@ FLAGS = CommandFlags(
     ),
     positional='path',
 )
+FLAGS.group('What to look at')
 FLAGS.many('path', 'folder, parent of one, prefix UGATIT.model-N or its .index file; also without --path=')
+FLAGS.boolean('check_finite', False, 'also read all data and look for NaN and infinity: exit code 3 where there is any')
+FLAGS.group('What to write')
 FLAGS.path('slim', None, 'write a checkpoint of the generators alone into this folder', value='DIR')
 FLAGS.choice('direction', 'both', (*model_flags.DIRECTIONS, 'both'), 'whose generators --slim writes')
-FLAGS.boolean('check_finite', False, 'also read all data and look for NaN and infinity: exit code 3 where there is any')
 FLAGS.output_file('json', 'json', 'write what was found here, machine-readable')
 
 

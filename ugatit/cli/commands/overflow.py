@@ -17,7 +17,9 @@ FLAGS = CommandFlags(
     examples=('python diagnose.py overflow precision_data/overflow/dump',),
     positional='dumps',
 )
-FLAGS.many('dumps', 'folders that overflow detection wrote', value='DIR')
+FLAGS.group('What to read')
+FLAGS.many('dumps', 'folders that overflow detection wrote, also without --dumps=', value='DIR')
+FLAGS.group('Output')
 FLAGS.boolean('fail', False, 'exit code 3 where anything overflowed')
 FLAGS.output_file('json', 'json', 'write the result here, machine-readable')
 

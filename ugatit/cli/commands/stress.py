@@ -18,15 +18,18 @@ FLAGS = CommandFlags(
         'python diagnose.py stress --checkpoint=UGATIT_selfie2anime --output=stressed --groups=encoder,cam --bits=14',
     ),
 )
+FLAGS.group('What to stress')
 model_flags.checkpoint_flags(FLAGS)
-FLAGS.path('output', None, 'the new folder, generators only', value='DIR')
 model_flags.direction_flag(FLAGS, 'both')
+FLAGS.group('How far')
 FLAGS.text('groups', r'decoder|up_conv_\d', 'range groups: names with commas between, or a regular expression')
 FLAGS.number('reach', 271823.0, 'largest |value| wanted in each of these groups; it becomes less than twice that',
              at_least=1e-6)  # fmt: skip
 FLAGS.whole_number('bits', None, 'instead: make every chosen group 2**N times as large', at_least=0, at_most=40)
 FLAGS.many('input', 'pictures to measure on; without any, seeded noise', value='DIR|GLOB|FILE')
 FLAGS.whole_number('pictures', 4, 'so many of them at most', at_least=1, at_most=4096)
+FLAGS.group('Output')
+FLAGS.path('output', None, 'the new folder, generators only', value='DIR')
 FLAGS.output_file('json', 'json', 'write the result here, machine-readable')
 
 

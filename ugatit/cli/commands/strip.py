@@ -23,11 +23,12 @@ FLAGS = CommandFlags(
     ),
     positional='input',
 )
+FLAGS.group('What to draw')
 model_flags.checkpoint_flags(FLAGS)
 FLAGS.choice('direction', 'a2b', model_flags.DIRECTIONS, 'a2b uses generator_B, b2a uses generator_A')
 FLAGS.many('input', 'pictures, folders or patterns; needed with --checkpoint', value='PHOTO|DIR|GLOB')
 FLAGS.whole_number('pictures', 4, 'so many of them at most', at_least=1, at_most=64)
-FLAGS.output_file('output', 'png', 'the picture to write')
+FLAGS.group('Float16')
 FLAGS.choice(
     'precision', 'mixed_float16', ('mixed_float16', 'float16', 'float16_operands', 'mixed_bfloat16'),
     'what is compared with float32',
@@ -37,6 +38,8 @@ FLAGS.text('variants', 'default', 'changes to layers in both float16 columns: a 
            ' file', value='NAME|FILE')  # fmt: skip
 FLAGS.number('reach', 1e6, 'without --checkpoint: largest |value| that the demo model is given where it overflows',
              at_least=1e-6)  # fmt: skip
+FLAGS.group('Output')
+FLAGS.output_file('output', 'png', 'the picture to write')
 FLAGS.output_file('json', 'json', 'write the figures here, machine-readable')
 
 
