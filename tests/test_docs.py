@@ -1,4 +1,5 @@
-"""docs/: every command runs as written, links lead somewhere, and measured figures are still what comes out."""
+"""docs/ and the README: every command runs as written, links lead somewhere, translations have the same commands, and
+measured figures are still what comes out."""
 
 from __future__ import annotations
 
@@ -11,18 +12,28 @@ from typing import Iterator, List, NamedTuple, Tuple
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from tests import tolerances
+from tests.data.tiny_clips import write_gif, write_video
 from tests.diagnosis import tiny
+from tests.inference.tiny import share_models
 from ugatit.checkpoints.folding import fold_exponents
+from ugatit.data.folders import PARTS
+from ugatit.inference.portrait import portrait
 from ugatit.nn.policy import make_policy
 from ugatit.numerics import psnr
 from ugatit.planning import plan_ranges, profile_ranges
 from ugatit.translate import load
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-DOCS = sorted((REPOSITORY / 'docs').glob('*.md'))
+ENGLISH = [path for path in sorted((REPOSITORY / 'docs').glob('*.md')) if '.zh' not in path.name]
+ENGLISH.append(REPOSITORY / 'README.md')
+DOCS = [*ENGLISH, REPOSITORY / 'README.zh.md', REPOSITORY / 'docs' / 'ascend.zh.md']
+TRANSLATED = {'README.zh.md': 'README.md', 'docs/ascend.zh.md': 'docs/ascend.md'}
+NEEDS = {'photos_and_videos.md': ('av', 'cv2'), 'getting_started.md': ('av', 'cv2'), 'README.md': ('av', 'cv2')}
 TESTED = re.compile(r'^<!-- tested -->\n```(bash|python)\n(.*?)^```', re.MULTILINE | re.DOTALL)
+MARKS = r'tested|not tested: [^>]+|command: run|command: test'  # the last two: .ci/run runs them, word for word
 CODE = {'light': 'overflow_light_i64_c16', 'full': 'overflow_full_i64_c8'}
 
 
@@ -42,28 +53,65 @@ def place(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[p
     """A folder with what the documents' file names mean: a checkpoint that overflows, and pictures of both domains."""
     fold_exponents(tiny.write_checkpoint(tmp_path / 'healthy'), {'generator_B': {'decoder': -18, 'up_conv_0': -17}},
                    tmp_path / 'UGATIT_selfie2anime')  # fmt: skip
-    for name in ('selfies', 'anime'):
+    for name in ('selfies', 'anime', 'photos', 'drawings', *(f'dataset/NAME/{part}' for part in PARTS)):
         tiny.write_pictures(tmp_path / name)
+    for name in ('photo.jpg', 'party.jpg'):
+        Image.fromarray(portrait()).save(tmp_path / name)
+    write_gif(tmp_path / 'dance.gif', [50, 50])
     monkeypatch.chdir(tmp_path)
+    share_models(monkeypatch)
     yield tmp_path
 
 
-@pytest.mark.parametrize('document', DOCS, ids=lambda path: path.name)
+@pytest.mark.parametrize('document', ENGLISH, ids=lambda path: path.name)
 def test_commands_run_as_written(document: pathlib.Path, place: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In order, because one uses what another wrote."""
+    for package in NEEDS.get(document.name, ()):
+        pytest.importorskip(package)
     blocks = _blocks(document)
+    if any('clip.mp4' in block.text for block in blocks):
+        write_video(place / 'clip.mp4', count=3)
     for block in blocks:
         if block.language == 'python':
             exec(compile(block.text, document.name, 'exec'), {'__name__': 'documented'})
             continue
         for line in block.text.splitlines():
-            python, script, *words = shlex.split(line)
-            assert python == '.venv/bin/python', line
-            monkeypatch.setattr(sys, 'argv', [script, *words])
-            with pytest.raises(SystemExit) as done:
-                runpy.run_path(str(REPOSITORY / script), run_name='__main__')
-            assert done.value.code == 0, line
+            assert _run(line, monkeypatch) == 0, line
     assert document.name != 'float16.md' or len(blocks) >= 5
+
+
+def _run(line: str, monkeypatch: pytest.MonkeyPatch) -> object:
+    """The exit code of one documented command, run in this process."""
+    python, script, *words = shlex.split(line)
+    assert python == '.venv/bin/python', line
+    module = words.pop(0) if script == '-m' else None
+    monkeypatch.setattr(sys, 'argv', [module or script, *words])
+    with pytest.raises(SystemExit) as done:
+        if module is None:
+            runpy.run_path(str(REPOSITORY / script), run_name='__main__')
+        else:
+            runpy.run_module(module, run_name='__main__')
+    return done.value.code
+
+
+@pytest.mark.parametrize('translation', TRANSLATED)
+def test_a_translation_has_the_same_commands_in_the_same_order(translation: str) -> None:
+    translated, original = ((REPOSITORY / name).read_text('utf-8') for name in (translation, TRANSLATED[translation]))
+    assert _commands(translated) == _commands(original)
+    assert len(re.findall(r'^#+ ', translated, re.MULTILINE)) == len(re.findall(r'^#+ ', original, re.MULTILINE))
+    figures = [set(re.findall(r'\d+(?:\.\d+)*', _prose(text).replace(',', ''))) for text in (translated, original)]
+    assert figures[0] - figures[1] == set()  # no figure that the original does not have
+    columns = [re.findall(r'^\| (`[^`]+`) \|', text, re.MULTILINE) for text in (translated, original)]
+    assert columns[0] == columns[1]
+
+
+def _commands(text: str) -> List[str]:
+    return re.findall(r'^```(?:bash|python)\n(.*?)^```', text, re.MULTILINE | re.DOTALL)
+
+
+def _prose(text: str) -> str:
+    """What is left without commands and links: figures in it must survive translation."""
+    return re.sub(r'\]\([^)]*\)|https?:\S+', '', re.sub(r'^```.*?^```', '', text, flags=re.MULTILINE | re.DOTALL))
 
 
 def test_there_are_documents() -> None:
@@ -80,7 +128,7 @@ def test_links_lead_somewhere(document: pathlib.Path) -> None:
 def test_every_shell_block_is_run_or_says_why_not(document: pathlib.Path) -> None:
     text = document.read_text('utf-8')
     fenced = len(re.findall(r'^```bash\n', text, re.MULTILINE))
-    marked = len(re.findall(r'^<!-- (?:tested|not tested: [^>]+) -->\n```bash\n', text, re.MULTILINE))
+    marked = len(re.findall(rf'^<!-- (?:{MARKS}) -->\n```bash\n', text, re.MULTILINE))
     assert fenced == marked
 
 
