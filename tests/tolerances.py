@@ -88,6 +88,10 @@ FLOAT16_LOGITS = 0.02
 # Pictures in one call of a network against one by one: other block sizes in the same float32 sums (measured: 2e-7 in
 # pictures).
 TOGETHER = 1e-5
+# A dense product summed in pieces, share of the sum of absolute products: float32 additions in another order. And what
+# remains of it in a picture behind emulated float16, where a sum may round to the neighbouring value.
+HALF_KERNEL = 1e-6
+HALF_KERNEL_IMAGE = 2e-3
 # x_hat against float64 of the input as it is stored, share of the largest |x_hat|. Float16: four roundings of 2**-11
 # (centred twice, deviation, quotient; measured: 1.2e-3). Float32: means over 65,792 values on 2.6.5 (measured: 8.2e-6).
 X_HAT_FLOAT16 = 2e-3

@@ -16,7 +16,7 @@ from ugatit.errors import UserError
 from ugatit.nn.architecture import GENERATOR_OF_DIRECTION, Architecture
 from ugatit.nn.blueprint import blueprint, check_variants
 from ugatit.nn.build import Build, Registry
-from ugatit.nn.call import Call
+from ugatit.nn.call import FROZEN_CALL, Call
 from ugatit.nn.generator import Generator
 from ugatit.nn.policy import FLOAT32_POLICY, Policy, make_policy
 from ugatit.nn.presets import load_variants
@@ -119,7 +119,8 @@ class Translator:
     def _program(self, shape: Tuple[int, ...]) -> Any:
         size = (shape[0] if self._static else None, *shape[1:3])
         if size not in self._programs:
-            function = tf.function(self.generator, autograph=False)  # all its branches are Python's
+            # All its branches are Python's.
+            function = tf.function(lambda images: self.generator(images, FROZEN_CALL), autograph=False)
             self._programs[size] = function.get_concrete_function(tf.TensorSpec([*size, 3], tf.float32))
         return self._programs[size]
 

@@ -50,6 +50,7 @@ class Call:
     # their running ones with this momentum (0: replace, for calibration)
     vectors: Mapping[str, SingularVectors] = dataclasses.field(default_factory=dict)  # spectral norm, by kernel name
     members: Optional[Dict[str, Membership]] = None  # when given, filled with the range group of every tensor
+    frozen: bool = False  # weights change no more: what is prepared from one when this is traced stays right
 
     def keep(self, name: str, x: Any, group: Optional[str] = None, power: int = 1) -> tf.Tensor:
         """Names the tensor `x` that a layer just stored, and hands it to the tap."""
@@ -59,3 +60,4 @@ class Call:
 
 
 PLAIN_CALL = Call()
+FROZEN_CALL = Call(frozen=True)

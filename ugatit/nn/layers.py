@@ -8,8 +8,9 @@ import tensorflow as tf
 
 from ugatit.errors import UserError
 from ugatit.nn.build import Build
-from ugatit.nn.call import Call, SingularVectors
+from ugatit.nn.call import PLAIN_CALL, Call, SingularVectors
 from ugatit.nn.gradients import conv2d
+from ugatit.nn.half_kernel import HalfKernel, worth_keeping
 from ugatit.nn.norm import EPSILON, RunningStandardize
 from ugatit.nn.pad import margins, reflect_pad
 from ugatit.nn.rules import split_variant
@@ -145,6 +146,7 @@ class Dense(tf.Module):
         super().__init__()
         self._build, self.scope, self._reads, self._writes = build, scope, reads, writes
         self.weights = Kernel(build, f'{scope}/dense', [inputs, outputs], reads, writes)
+        self._half: Optional[HalfKernel] = None
         self._bias_rule = build.fold_rule(f'{scope}/dense/bias', None, writes, 0, -1)
         variant = build.variant('guard', scope, 'dense')
         guard, parameters = split_variant(variant)
@@ -163,11 +165,20 @@ class Dense(tf.Module):
         kernel = self.weights.effective(call)
         bias = build.scaling.apply(tf.convert_to_tensor(self.weights.bias), self._bias_rule)
         x = build.policy.operand(call.keep(f'{name}/input', x, self._reads))
-        y = tf.matmul(x, build.policy.operand(kernel))
+        if call.frozen and worth_keeping(kernel, build.policy):
+            y = self._kept()(x)
+        else:
+            y = tf.matmul(x, build.policy.operand(kernel))
         y = call.keep(f'{name}/MatMul', build.policy.result(y), self._writes)
         bias = build.policy.result(call.keep(f'{name}/bias', bias))
         y = clamped(call.keep(f'{name}/BiasAdd', build.policy.result(y + bias), self._writes), self._limit, build)
         return y if self.after is None else self.after(y, call)
+
+    def _kept(self) -> HalfKernel:
+        if self._half is None:
+            with tf.init_scope():
+                self._half = HalfKernel(self.weights.effective(PLAIN_CALL), self._build.policy)
+        return self._half
 
 
 class BatchNormAfter(tf.Module):
