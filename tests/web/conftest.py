@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
 from typing import Any, Callable, Iterator, NamedTuple, Tuple
 
@@ -9,15 +10,20 @@ import pytest
 
 from tests.diagnosis import tiny
 from ugatit.checkpoints.demo import demo_checkpoint, demo_pictures
+from ugatit.inference.inputs import Input, prepare
 from ugatit.inference.model import choose_model
+from ugatit.inference.settings import Settings
 from ugatit.nn.architecture import GENERATOR_OF_DIRECTION
 from ugatit.web.answers import Answers
 from ugatit.web.calibration import Calibration
-from ugatit.web.models import Models
+from ugatit.web.lab import Compared, compare
+from ugatit.web.models import Arithmetic, Models
 from ugatit.web.settings import PageSettings
 from ugatit.web.upload import Upload
 
-OWN = {direction: str(demo_pictures(direction)) for direction in GENERATOR_OF_DIRECTION}
+# Two of each kind: enough for a plan of one more, and quick to measure.
+OWN = {direction: str(demo_pictures(direction) / '*_[23].png') for direction in GENERATOR_OF_DIRECTION}
+Lab = Callable[..., Compared]
 
 
 @pytest.fixture(scope='session')
@@ -30,6 +36,19 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
 @pytest.fixture(scope='session')
 def answers(models: Models) -> Answers:
     return Answers(models, PageSettings())
+
+
+@pytest.fixture(scope='session')
+def lab(models: Models) -> Lab:
+    """`compare` of the first example, each arithmetic once."""
+    path = sorted(demo_pictures('a2b').iterdir())[0]
+    prepared = prepare(Input(path, pathlib.PurePath(path.name)), models.translator('a2b').image_size, Settings())
+
+    @functools.cache
+    def compared(kind: str, overflow: str = 'saturate', stressed: bool = True) -> Compared:
+        return compare(models, prepared, 'a2b', Arithmetic(kind, overflow, stressed))
+
+    return compared
 
 
 @pytest.fixture

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import concurrent.futures
 import html
+import pathlib
 import re
 from html.parser import HTMLParser
 from typing import Callable, List
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from tests.data import odd_files as odd
+from tests.data.test_faces import SELFIES
+from tests.web.conftest import Lab
 from ugatit.checkpoints.demo import demo_pictures
+from ugatit.ranges.kinds import SQUARE
 from ugatit.web import words
 from ugatit.web.answers import Answers
-from ugatit.web.models import Models
+from ugatit.web.models import Arithmetic, Models
 from ugatit.web.upload import Upload
 
 Send = Callable[[str, bytes], Upload]
@@ -86,6 +91,25 @@ def test_values_that_no_page_sends_are_refused(answers: Answers, send: Send, fie
     assert pair is None and 'alert' in said and value in said
 
 
+def test_the_face_is_looked_for_where_that_is_wanted(answers: Answers) -> None:
+    pytest.importorskip('cv2')
+    upload = _uploads('a2b')[0]
+    whole, face = (answers.translate(upload, 'a2b', 'crop', face_crop) for face_crop in ('off', 'auto'))
+    assert 'line_1.png: no face was found, so the centre is used' in face[2] and 'no face' not in whole[2]
+    assert np.array_equal(face[0][0], whole[0][0])  # the centre of a square is all of it
+
+
+def test_a_face_is_cut_out_of_a_photograph(answers: Answers, send: Send, golden: pathlib.Path) -> None:
+    pytest.importorskip('cv2')
+    selfie = Image.open(golden / 'images' / SELFIES[0]).convert('RGB')
+    canvas = Image.new('RGB', (900, 500), (90, 120, 150))
+    canvas.paste(selfie.resize((256, 256)), (600, 120))
+    upload = send('holiday.png', odd.encode(np.asarray(canvas)))
+    whole, face = (answers.translate(upload, 'a2b', 'crop', face_crop)[0][0] for face_crop in ('off', 'auto'))
+    there = np.asarray(selfie.resize((64, 64), Image.BILINEAR), np.float64)
+    assert np.abs(face - there).mean() < np.abs(whole - there).mean() / 2
+
+
 def test_many_at_once_each_get_their_own(answers: Answers) -> None:
     jobs = [(upload, direction) for direction in ('a2b', 'b2a') for upload in _uploads(direction)] * 3
     alone = {job: answers.translate(*job, 'crop', 'off') for job in set(jobs)}
@@ -97,31 +121,37 @@ def test_many_at_once_each_get_their_own(answers: Answers) -> None:
         assert job[0].name in found[2]
 
 
-def test_the_lab_says_what_it_shows(answers: Answers) -> None:
+def test_the_lab_answers_with_what_was_computed(answers: Answers, lab: Lab) -> None:
     upload = _uploads('a2b')[0]
-    said = {
-        (weights, kind, overflow): answers.lab(upload, 'a2b', 'crop', 'off', weights, kind, overflow)
-        for weights, kind, overflow in (
-            ('stressed', 'float32', 'saturate'),
-            ('stressed', 'plain', 'saturate'),
-            ('stressed', 'plain', 'ieee'),
-            ('stressed', 'planned', 'saturate'),
-            ('loaded', 'plain', 'saturate'),
-        )
-    }
-    verdicts = {key: found[0] for key, found in said.items()}
-    assert 'the same bits' in verdicts['stressed', 'float32', 'saturate']
-    assert 'A wrong picture' in verdicts['stressed', 'plain', 'saturate']
-    assert 'no picture' in verdicts['stressed', 'plain', 'ieee']
-    for key in (('stressed', 'planned', 'saturate'), ('loaded', 'plain', 'saturate')):
-        assert re.search(r'<b>\d\d\.\d dB</b>', verdicts[key]) and 'Nobody sees a difference' in verdicts[key]
-    plots = {key: found[3] for key, found in said.items()}
-    assert 'as the checkpoint is' in plots['stressed', 'plain', 'saturate']
-    assert '41 tensors of 303 pass 65504' in plots['stressed', 'plain', 'saturate']
-    assert 'stored with the plan' in plots['stressed', 'planned', 'saturate']
-    assert 'everything fits' in plots['stressed', 'planned', 'saturate']
-    assert 'All 303 tensors fit float16' in plots['loaded', 'plain', 'saturate']
-    assert len({found[1][1].tobytes() for found in said.values()}) == 5
+    verdict, pair, difference, ranges = answers.lab(upload, 'a2b', 'crop', 'off', 'loaded', 'plain', 'saturate')
+    found = lab('plain', 'saturate', False)
+    assert np.array_equal(pair[0], found.exact) and np.array_equal(pair[1], found.picture)
+    assert np.array_equal(difference, found.difference) and verdict == words.verdict(found)
+    assert ranges == words.ranges(found, Arithmetic('plain'), '2 pictures')
+
+
+def test_the_lab_says_what_it_shows(lab: Lab) -> None:
+    settings = [('float32', 'saturate', True), ('plain', 'saturate', True), ('plain', 'ieee', True),
+                ('planned', 'saturate', True), ('plain', 'saturate', False)]  # fmt: skip
+    same, wrong, none, planned, healthy = (words.verdict(lab(*chosen)) for chosen in settings)
+    assert 'the same bits' in same and 'A wrong picture' in wrong and 'no picture' in none
+    for said in (planned, healthy):
+        assert re.search(r'<b>\d\d\.\d dB</b>', said) and 'Nobody sees a difference' in said
+    plots = [words.ranges(lab(*chosen), Arithmetic(*chosen), '2 pictures') for chosen in settings]
+    assert re.search(r'\d+ tensors of 303 pass 65504', plots[1]) and 'as the checkpoint is' in plots[1]
+    assert 'They are cut off there' in plots[1] and 'infinity, and soon NaN' in plots[2] and 'has room' in plots[0]
+    assert 'stored with the plan' in plots[3] and 'everything fits' in plots[3] and 'made of 2 pictures' in plots[3]
+    assert 'All 303 tensors fit float16' in plots[4]
+
+
+def test_squares_count_where_they_are_float16(lab: Lab) -> None:
+    found = lab('plain', 'saturate', True)
+    counts = [
+        int(re.search(r'(\d+) tensors of', words.ranges(found, Arithmetic('plain', precision=precision), '')).group(1))
+        for precision in ('mixed_float16', 'float16')
+    ]
+    squares = sum(row.range.overflows and row.range.kind == SQUARE for row in found.report.rows)
+    assert squares > 0 and counts[1] == counts[0] + squares
 
 
 def test_the_legend_is_the_maps_scale() -> None:

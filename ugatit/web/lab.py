@@ -11,7 +11,6 @@ from ugatit.diagnosis.report import RangeReport, make_report
 from ugatit.inference.inputs import Prepared
 from ugatit.inference.results import finished_heatmap, finished_picture, require_picture
 from ugatit.numerics import psnr
-from ugatit.planning import profile_ranges
 from ugatit.web.difference import difference_map
 from ugatit.web.models import Arithmetic, Models
 
@@ -70,4 +69,4 @@ def _report(models: Models, images: np.ndarray, direction: str, arithmetic: Arit
     """Of this picture, measured in float32, with the plan that was made of the calibration pictures."""
     base = models.translator(direction, Arithmetic('float32', stressed=arithmetic.stressed))
     plan = models.plan(direction, arithmetic.stressed, arithmetic.precision)
-    return make_report(base, profile_ranges(base, images), plan=plan)
+    return make_report(base, models.profile(direction, arithmetic.stressed, images), plan=plan)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import hashlib
 import pathlib
 import threading
 from typing import Any, Dict, Optional, OrderedDict, Tuple
+
+import numpy as np
 
 from ugatit.checkpoints.location import locate
 from ugatit.diagnosis.dropin import quietly
@@ -16,13 +19,14 @@ from ugatit.inference.model import ModelChoice
 from ugatit.inference.planned import squares_in_float16
 from ugatit.nn.policy import Policy, make_policy
 from ugatit.planning import plan_ranges, profile_ranges
-from ugatit.ranges import RangePlan
+from ugatit.ranges import RangePlan, RangeProfile
 from ugatit.translate import Translator
 from ugatit.web.calibration import Calibration, Pictures
 
 KINDS = ('float32', 'plain', 'planned')
 REACH = 1e6  # largest |value| that the stressed twin is given, as `diagnose.py strip` does
 _MOST_LIGHT, _MOST_FULL = 8, 3  # sets of weights in memory; a full generator has 1.1 GB
+_MOST_PROFILES = 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +63,7 @@ class Models:
         self._calibration, self._folder = calibration, folder
         self._weights: OrderedDict[Tuple, Dict[Policy, Translator]] = collections.OrderedDict()
         self._plans: Dict[Tuple[str, bool, str], RangePlan] = {}
+        self._profiles: OrderedDict[Tuple, RangeProfile] = collections.OrderedDict()
         self._twins: Dict[str, ModelChoice] = {}
         self.turn = threading.RLock()
 
@@ -85,6 +90,17 @@ class Models:
                 profile = profile_ranges(base, found.images)
                 self._plans[key] = plan_ranges(base, profile, found.headroom_bits, fit_squares=squares)
             return self._plans[key]
+
+    def profile(self, direction: str, stressed: bool, images: np.ndarray) -> RangeProfile:
+        """Ranges of these pictures in float32, remembered by content: every switch of the lab asks for them again."""
+        key = (direction, stressed, hashlib.sha256(images.tobytes()).digest(), images.shape)
+        with self.turn:
+            if key not in self._profiles:
+                base = self.translator(direction, Arithmetic('float32', stressed=stressed))
+                self._profiles[key] = profile_ranges(base, images)
+                while len(self._profiles) > _MOST_PROFILES:
+                    self._profiles.popitem(last=False)
+            return self._profiles[key]
 
     def calibration(self, direction: str) -> Pictures:
         """What plans are measured on."""

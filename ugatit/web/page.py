@@ -34,9 +34,11 @@ class Model(NamedTuple):
     """What the page calls things."""
 
     line: str  # which network it is
-    domains: Tuple[str, str]  # ('face of lines', 'face of blocks')
+    domains: Tuple[str, str]  # ('face in lines', 'face of blocks')
     examples: Tuple[Tuple[pathlib.Path, str], ...]  # (file, direction)
     image_size: int
+    direction: str = 'a2b'  # what the page begins with
+    shared: bool = False  # also shown on the internet
 
 
 def build(answers: Answers, model: Model, settings: PageSettings) -> gr.Blocks:
@@ -70,8 +72,9 @@ def launch_options() -> Dict[str, Any]:
 def _inputs(model: Model, settings: PageSettings) -> List[Any]:
     """The picture, the direction, how it is cut; examples set the first two."""
     files = [str(path) for path, _ in model.examples]
+    first = next((str(path) for path, direction in model.examples if direction == model.direction), files[0])
     picture = gr.Image(
-        value=files[0], label='Your picture', type='filepath', height=300, sources=['upload', 'webcam', 'clipboard'],
+        value=first, label='Your picture', type='filepath', height=300, sources=['upload', 'webcam', 'clipboard'],
         buttons=['fullscreen'], elem_id='picture', elem_classes=['whole', *_look(model)],
         alt_text='the picture to translate',
         placeholder=f'Drop a picture here, or click to choose one (at most {settings.max_megabytes} MB)',
@@ -83,7 +86,7 @@ def _inputs(model: Model, settings: PageSettings) -> List[Any]:
         files, columns=6, show_label=False, allow_preview=False, interactive=False, height='auto', container=False,
         object_fit='contain', buttons=[], elem_id='examples', elem_classes=_look(model),
     )  # fmt: skip
-    direction = gr.Radio(_directions(model.domains), value='a2b', label='Direction', elem_id='direction')
+    direction = gr.Radio(_directions(model.domains), value=model.direction, label='Direction', elem_id='direction')
     with gr.Accordion('How it is cut', open=False):
         face_crop = gr.Radio(_FACE_CROPS, value=settings.face_crop, label='Of a photograph translate',
                              elem_id='face_crop')  # fmt: skip
@@ -187,10 +190,10 @@ def _look(model: Model) -> List[str]:
 
 
 def _head(model: Model) -> str:
+    stays = 'This page is shown on the internet' if model.shared else 'Nothing leaves this machine'
     return (
         '<h1>U-GAT-IT: translate a face, and see what float16 does to it</h1>'
-        f'<p class="soft">{model.line} Nothing leaves this machine; pictures are deleted some minutes after their last'
-        ' use.</p>'
+        f'<p class="soft">{model.line} {stays}; pictures are deleted some minutes after their last use.</p>'
     )
 
 

@@ -8,6 +8,7 @@ from typing import List, Optional, Tuple
 from ugatit.checkpoints.demo import demo_checkpoint, demo_pictures
 from ugatit.data.convert import save_png
 from ugatit.data.files import list_images
+from ugatit.errors import UserError
 from ugatit.inference.model import ModelChoice, log_variants
 from ugatit.inference.portrait import NAME, portrait
 from ugatit.nn.architecture import GENERATOR_OF_DIRECTION
@@ -36,17 +37,31 @@ def run_page(
     """
     with private_folder() as folder:
         models = Models(choice, _calibration(is_demo, calibration), folder)
-        described = models.describe('a2b')
-        log_variants(choice.variants, models.translator('a2b').architecture, GENERATOR_OF_DIRECTION['a2b'])
-        for direction, source in zip(GENERATOR_OF_DIRECTION, calibration):
-            if source is not None:
-                models.calibration(direction)
+        first = _first_direction(models)
+        described = models.describe(first)
+        log_variants(choice.variants, models.translator(first).architecture, GENERATOR_OF_DIRECTION[first])
+        for source in filter(None, calibration):
+            list_images(source)
         from ugatit.web.page import Model, build
 
         examples = _examples(is_demo, folder)
-        model = Model(_line(is_demo, described), _DEMO if is_demo else _OTHER, examples, described['image_size'])
+        domains = _DEMO if is_demo else _OTHER
+        model = Model(_line(is_demo, described), domains, examples, described['image_size'], first, share)
         page = build(Answers(models, settings), model, settings)
         serve(page, settings, port, share, str(demo_checkpoint() / 'pictures' if is_demo else folder / 'examples'))
+
+
+def _first_direction(models: Models) -> str:
+    """a2b, or b2a of a checkpoint that was slimmed to it."""
+    try:
+        models.translator('a2b')
+        return 'a2b'
+    except UserError as error:
+        try:
+            models.translator('b2a')
+            return 'b2a'
+        except UserError:
+            raise error from None
 
 
 def _calibration(is_demo: bool, named: Tuple[Optional[str], Optional[str]]) -> Calibration:

@@ -52,10 +52,11 @@ def ranges(found: Compared, arithmetic: Arithmetic, measured_on: str) -> str:
     more = ''
     if arithmetic.planned:
         more = f'<p class="soft">The plan was made of {html.escape(measured_on)}, not of this picture.</p>'
+    squares = '' if _squares(arithmetic) else ' Squared differences stay float32 in this arithmetic.'
     return (
         f'<p class="say">{_sentence(found, arithmetic)}</p>{more}{key()}<div class="wide">{shown}</div>'
         '<p class="soft">One bar per tensor in order of execution, from its root mean square to its largest absolute'
-        ' value, for this picture. Point at a bar for its name and numbers.</p>'
+        f' value, for this picture. Point at a bar for its name and numbers.{squares}</p>'
     )
 
 
@@ -87,7 +88,7 @@ def _meaning(found: Compared) -> Tuple[str, str, str]:
 
 
 def _sentence(found: Compared, arithmetic: Arithmetic) -> str:
-    rows = [row for row in found.report.rows if row.range.kind != SQUARE]
+    rows = [row for row in found.report.rows if row.range.kind != SQUARE or _squares(arithmetic)]
     over = [row for row in rows if (row.overflows_after if arithmetic.planned else row.range.overflows)]
     largest = max(rows, key=lambda row: row.amax_after if arithmetic.planned else row.range.amax)
     if arithmetic.planned:
@@ -107,7 +108,16 @@ def _sentence(found: Compared, arithmetic: Arithmetic) -> str:
 def _of(row: Row, planned: bool) -> str:
     reach = row.amax_after if planned else row.range.amax
     share = f', {reach / FLOAT16.max_finite:.3g} times that' if reach > FLOAT16.max_finite else ''
-    return f'<code>{html.escape(row.range.name)}</code> with {reach:.6g}{share}'
+    return f'<code>{html.escape(row.range.name)}</code> with {_amount(reach)}{share}'
+
+
+def _amount(value: float) -> str:
+    return f'{value:,.0f}' if 1e3 <= value < 1e15 else f'{value:.4g}'
+
+
+def _squares(arithmetic: Arithmetic) -> bool:
+    """Whether squared differences are float16 as well."""
+    return arithmetic.policy().vector_format is FLOAT16
 
 
 def _count(rows: List[Row]) -> str:
