@@ -33,6 +33,7 @@ DOCS = [*ENGLISH, REPOSITORY / 'README.zh.md', REPOSITORY / 'docs' / 'ascend.zh.
 TRANSLATED = {'README.zh.md': 'README.md', 'docs/ascend.zh.md': 'docs/ascend.md'}
 NEEDS = {'photos_and_videos.md': ('av', 'cv2'), 'getting_started.md': ('av', 'cv2'), 'README.md': ('av', 'cv2')}
 TESTED = re.compile(r'^<!-- tested -->\n```(bash|python)\n(.*?)^```', re.MULTILINE | re.DOTALL)
+LONG = ('README.md', 'getting_started.md')
 MARKS = r'tested|not tested: [^>]+|command: run|command: test'  # the last two: .ci/run runs them, word for word
 CODE = {'light': 'overflow_light_i64_c16', 'full': 'overflow_full_i64_c8'}
 
@@ -63,7 +64,11 @@ def place(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[p
     yield tmp_path
 
 
-@pytest.mark.parametrize('document', ENGLISH, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    'document',
+    [pytest.param(path, marks=[pytest.mark.slow] if path.name in LONG else []) for path in ENGLISH],
+    ids=lambda path: path.name,
+)
 def test_commands_run_as_written(document: pathlib.Path, place: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In order, because one uses what another wrote."""
     for package in NEEDS.get(document.name, ()):
