@@ -24,8 +24,8 @@ from ugatit.errors import UserError
 
 HERE = pathlib.Path(__file__).resolve().parent
 MEMORY_ADVICE = (
-    'use --config.model.light=True, a smaller --config.model.ch, a smaller --config.model.image_size, or'
-    ' --config.training.batch_size=1'
+    'use --config.training.recompute=True, --config.model.light=True, a smaller --config.model.ch, a smaller'
+    ' --config.model.image_size, or --config.training.batch_size=1'
 )
 
 

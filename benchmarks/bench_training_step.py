@@ -1,30 +1,36 @@
-"""What the fused training step saves against a straightforward one, in time and in peak memory.
+"""What a training step costs, and what its measures bring: time, memory, and the machine's limit in the same run.
 
     python -m benchmarks.bench_training_step                       # light, 64 px, ch 16: a few minutes on two cores
     python -m benchmarks.bench_training_step --full                # light, 256 px, ch 64, n_dis 6: an hour, 12 GB
 
-Straightforward means: the discriminators' update computes its fakes, the generators' update computes them again, and
-every picture goes through a network in a call of its own. Both do the same arithmetic (the losses are compared). Times
-are taken in one process, the two steps in turn; peaks in a process each, over what the variables need. Prints JSON;
-exit code 3 where the fused step is slower. Linux only (`/proc/self/status`); on a GPU the allocator's own peak is used.
+Kinds of a step, all with the same arithmetic (their losses are compared):
+
+    fused            what train.py does on a CPU
+    recomputed       with --config.training.recompute=True: activations of the fakes are not kept
+    operators        fused, with TensorFlow's own gradients throughout, as on other devices
+    straightforward  the discriminators' update computes its fakes, the generators' update computes them again, and
+                     every picture goes through a network in a call of its own; TensorFlow's own gradients
+
+They take turns in one process, with a float32 matrix product of TensorFlow between them: time * its rate is the cost in
+GFLOP. Peaks are measured in a process each: of the whole process, and over what there is when the variables are. Exit
+code 3 where the fused step is slower than the straightforward one. Linux only (`/proc/self/status`); on a GPU the
+allocator's own peak is used.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
-import pathlib
-import platform
-import re
 import statistics
-import subprocess
 import sys
 import time
 from typing import Any, Callable, Dict, List
 
-REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-KINDS = ('fused', 'straightforward')
-SAME = 1e-4  # the first losses of both steps agree within this share
+from benchmarks import machine, timing
+
+KINDS = ('fused', 'recomputed', 'operators', 'straightforward')
+SAME = 1e-4  # the first losses of all steps agree within this share
 
 
 def main() -> int:
@@ -34,53 +40,57 @@ def main() -> int:
         print(json.dumps(PARTS[options.part](options)))
         return 0
     results = _in_process('time')
-    peaks = {kind: _in_process(f'peak_{kind}')['peak_bytes'] for kind in KINDS}
-    results['peak_bytes'] = peaks
-    results['straightforward_over_fused_memory'] = round(peaks['straightforward'] / peaks['fused'], 3)
-    print(json.dumps(results, indent=1))
-    return 0 if results['straightforward_over_fused_time'] >= 1.0 else 3
+    peaks = {kind: _in_process(f'peak_{kind}') for kind in options.kinds.split(',')}
+    for name in ('peak_bytes', 'process_peak_bytes'):
+        results[name] = {kind: peak[name] for kind, peak in peaks.items()}
+    machine.show(results, options, _table(results))
+    return 0 if results['straightforward_over_fused'] >= 1.0 else 3
 
 
 def measure_time(options: argparse.Namespace) -> Dict[str, Any]:
-    """Median seconds of a step, and of its first call, which traces it."""
-    import tensorflow as tf
-
-    steps = {kind: make_step(options, kind) for kind in KINDS}
-    first = {kind: _timed(step) for kind, step in steps.items()}
-    runs: Dict[str, List[Dict[str, Any]]] = {kind: [] for kind in KINDS}
-    for _ in range(options.repeats):
-        for kind, step in steps.items():
-            runs[kind].append(_timed(step))
-    seconds, cpu = (
-        {k: statistics.median(r[f] for r in rs) for k, rs in runs.items()} for f in ('seconds', 'cpu_seconds')
-    )
-    left, right = (first[kind]['losses'] for kind in KINDS)
-    assert all(abs(left[k] - right[k]) <= SAME * abs(right[k]) for k in right), (left, right)
+    """Seconds and cost of a step of each kind, and of the first calls, which trace it."""
+    kinds = options.kinds.split(',')
+    steps = {kind: make_step(options, kind) for kind in kinds}
+    first: Dict[str, float] = {}
+    losses: Dict[str, Dict[str, float]] = {}
+    for kind, step in steps.items():
+        first[kind] = round(timing.timed(lambda step=step, kind=kind: losses.update({kind: _numbers(step)})), 1)
+    for found in losses.values():
+        expected = losses[kinds[-1]]
+        assert all(abs(found[k] - v) <= SAME * abs(v) for k, v in expected.items()), (found, expected)
+    cpu: Dict[str, List[float]] = {kind: [] for kind in kinds}  # of all threads: other work on the machine counts less
+    runs = {kind: (lambda kind=kind: cpu[kind].append(_cpu_seconds(steps[kind]))) for kind in kinds}
+    costs = timing.costs(runs, options.repeats, warm=0)
+    over = {kind: statistics.median(values) for kind, values in timing.ratios(costs.seconds, kinds[0]).items()}
+    over_cpu = {kind: statistics.median(values) for kind, values in timing.ratios(cpu, kinds[0]).items()}
     return {
-        'python': platform.python_version(),
-        'tensorflow': tf.__version__,
-        'devices': [device.name for device in tf.config.list_physical_devices()],
+        **machine.facts(),
         'size': {
             name: getattr(options, name) for name in ('image_size', 'ch', 'n_res', 'n_dis', 'batch_size', 'gan_type')
         },
         'repeats': options.repeats,
-        'first_call_seconds': {kind: round(run['seconds'], 1) for kind, run in first.items()},
-        'seconds': {kind: round(value, 4) for kind, value in seconds.items()},
-        'cpu_seconds': {kind: round(value, 4) for kind, value in cpu.items()},  # of all threads: other work counts less
-        'straightforward_over_fused_time': round(seconds['straightforward'] / seconds['fused'], 3),
-        'straightforward_over_fused_cpu': round(cpu['straightforward'] / cpu['fused'], 3),
+        'matmul_gflop_per_second': round(statistics.median(costs.rate), 1),
+        'matmul_quartiles': timing.quartiles(costs.rate, 1),
+        'first_call_seconds': first,
+        'seconds': timing.medians(costs.seconds),
+        'gflop': timing.medians(costs.gflop, 2),
+        'gflop_quartiles': {kind: timing.quartiles(values, 2) for kind, values in costs.gflop.items()},
+        'cpu_seconds': timing.medians(cpu),
+        **{f'{kind}_over_fused': round(ratio, 3) for kind, ratio in over.items()},
+        **{f'{kind}_over_fused_cpu': round(ratio, 3) for kind, ratio in over_cpu.items()},
     }
 
 
 def measure_peak(kind: str) -> Callable[[argparse.Namespace], Dict[str, Any]]:
-    """Peak memory of two steps, over what is there when the variables are."""
+    """Peak memory of two steps, of the process and over what is there when the variables are."""
 
     def measure(options: argparse.Namespace) -> Dict[str, Any]:
         step = make_step(options, kind)
-        base = _resident('VmRSS')
+        base = machine.resident_bytes()
         for _ in range(2):
             step()
-        return {'peak_bytes': _gpu_peak() or _resident('VmHWM') - base}
+        peak = machine.peak_bytes()
+        return {'peak_bytes': _gpu_peak() or peak - base, 'process_peak_bytes': peak}
 
     return measure
 
@@ -98,12 +108,12 @@ def make_step(options: argparse.Namespace, kind: str) -> Callable[[], Dict[str, 
     from ugatit.training.update import Training
 
     architecture = Architecture(options.image_size, options.ch, options.n_res, options.n_dis, light=True)
-    networks = build_networks(architecture, lambda scope: Build(own_gradients=kind == 'fused'))
+    networks = build_networks(architecture, lambda scope: Build(own_gradients=kind in ('fused', 'recomputed')))
     training = Training(networks, make_optimisers(networks), Objective(options.gan_type))
     shape = [options.batch_size, options.image_size, options.image_size, 3]
     images = tuple(tf.random.stateless_uniform(shape, [1, domain], -1.0, 1.0) for domain in range(2))
-    fused = TrainingStep(training)
-    if kind in ('fused', 'operators'):
+    fused = TrainingStep(dataclasses.replace(training, recompute=kind == 'recomputed'))
+    if kind != 'straightforward':
         return lambda: fused(0, images)
     discriminators = tf.function(lambda batch: straightforward_discriminators(training, batch))
     generators = tf.function(lambda batch: straightforward_generators(training, batch))
@@ -173,17 +183,14 @@ def straightforward_generators(training: Any, batch: Any) -> Dict[str, Any]:
     return losses
 
 
-def _timed(step: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
-    start, start_cpu = time.perf_counter(), time.process_time()
-    losses = {name: float(value) for name, value in step().items()}  # waits for the result
-    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - start_cpu
-    return {'seconds': seconds, 'cpu_seconds': cpu_seconds, 'losses': losses}
+def _numbers(step: Callable[[], Dict[str, Any]]) -> Dict[str, float]:
+    return {name: float(value) for name, value in step().items()}  # waits for the result
 
 
-def _resident(field: str) -> int:
-    """Bytes from /proc/self/status: VmRSS is the memory held now, VmHWM the most so far."""
-    match = re.search(rf'{field}:\s+(\d+) kB', pathlib.Path('/proc/self/status').read_text())
-    return int(match.group(1)) * 1024
+def _cpu_seconds(step: Callable[[], Dict[str, Any]]) -> float:
+    begin = time.process_time()
+    _numbers(step)
+    return time.process_time() - begin
 
 
 def _gpu_peak() -> int:
@@ -196,9 +203,31 @@ def _gpu_peak() -> int:
 
 
 def _in_process(part: str) -> Dict[str, Any]:
-    program = [sys.executable, '-m', 'benchmarks.bench_training_step', f'--part={part}', *sys.argv[1:]]
-    result = subprocess.run(program, cwd=REPOSITORY, stdout=subprocess.PIPE, check=True)
-    return json.loads(result.stdout.decode().splitlines()[-1])
+    return machine.in_process('benchmarks.bench_training_step', [f'--part={part}', *sys.argv[1:]])
+
+
+def _table(results: Dict[str, Any]) -> str:
+    columns = (
+        'step',
+        'seconds',
+        'GFLOP',
+        'over fused',
+        'of processor time',
+        'GB over the variables',
+        'GB of the process',
+    )
+    rows = [
+        [
+            kind,
+            results['seconds'][kind],
+            results['gflop'][kind],
+            results[f'{kind}_over_fused'],
+            results[f'{kind}_over_fused_cpu'],
+            *(round(results[name][kind] / 1e9, 2) for name in ('peak_bytes', 'process_peak_bytes')),
+        ]
+        for kind in results['seconds']
+    ]
+    return machine.table(columns, rows)
 
 
 PARTS: Dict[str, Callable[[argparse.Namespace], Dict[str, Any]]] = {
@@ -208,7 +237,7 @@ PARTS: Dict[str, Callable[[argparse.Namespace], Dict[str, Any]]] = {
 
 
 def _parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = machine.parser(__doc__)
     parser.add_argument('--full', action='store_true', help='the official size of the light model')
     parser.add_argument('--image_size', type=int, help='side of the picture, pixels (64)')
     parser.add_argument('--ch', type=int, help='channels of the first convolution (16)')
@@ -217,6 +246,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument('--batch_size', type=int, default=1)
     parser.add_argument('--gan_type', default='lsgan')
     parser.add_argument('--repeats', type=int, help='timed steps of each kind (10)')
+    parser.add_argument('--kinds', default=','.join(KINDS), help='fused first')
     parser.add_argument('--part', choices=sorted(PARTS), help=argparse.SUPPRESS)
     options = parser.parse_args()
     usual = {'image_size': 256, 'ch': 64, 'n_dis': 6, 'repeats': 3} if options.full else {}

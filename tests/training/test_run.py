@@ -7,7 +7,8 @@ from typing import Any, List
 
 import pytest
 
-from tests.training.tiny_run import make_settings, write_pictures
+from tests.training.tiny_run import CPU, make_settings, write_pictures
+from ugatit.errors import UserError
 from ugatit.runners import Runner
 from ugatit.training import run
 
@@ -38,3 +39,10 @@ def test_memory_is_estimated_for_one_device(
     with pytest.raises(_Enough):
         run.train(make_settings(batch_size=8), str(data), str(tmp_path / 'run'), _Four(device))
     assert batches == [share]
+
+
+def test_recomputing_is_refused_with_running_statistics(tmp_path: pathlib.Path) -> None:
+    settings = make_settings({'variants': 'batch'}, recompute=True)
+    data = write_pictures(tmp_path / 'tiny')
+    with pytest.raises(UserError, match='recompute computes fakes twice, which running statistics would count twice'):
+        run.train(settings, str(data), str(tmp_path / 'run'), CPU)

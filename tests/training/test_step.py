@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Dict, Iterator, Tuple
 
 import numpy as np
@@ -119,3 +120,11 @@ def test_the_rate_is_the_schedules(eagerly: None) -> None:
         name for name in before if name.endswith('/u') and name in changed
     }
     assert any(name.endswith('/Adam') for name in changed)
+
+
+def test_recomputed_fakes_change_no_bit(eagerly: None) -> None:
+    trainings = [make_training() for _ in range(2)]
+    recomputing = dataclasses.replace(trainings[1], recompute=True)
+    losses = [update_both(training, make_batch(make_images())) for training in (trainings[0], recomputing)]
+    assert differing(*(snapshot(training) for training in trainings)) == []
+    assert {k: v.numpy() for k, v in losses[0].items()} == {k: v.numpy() for k, v in losses[1].items()}

@@ -72,7 +72,9 @@ def check_memory(estimate: Estimate, free: Optional[int], device: str) -> None:
     text = f'this model needs {estimate}, but {there} are free on the {device}'
     if estimate.state > free:
         raise UserError(f'{text}; use {REMEDIES}.')
-    _log.warning('%s, so it may run out of memory; if it does, use %s.', text, REMEDIES)
+    _log.warning(
+        '%s, so it may run out of memory; if it does, use --config.training.recompute=True, or %s.', text, REMEDIES
+    )
 
 
 def free_memory(device: str) -> Optional[int]:

@@ -57,6 +57,7 @@ class TrainingSettings:
     gradient_penalty_weight: float = 10.0
     l2: float = 1e-4
     batch_momentum: float = 0.9
+    recompute: bool = False
     log_every: int = 10
     save_every: int = 1000
     sample_every: int = 1000

@@ -155,12 +155,16 @@ def make_training(settings: Settings, start: Start, device: Device = PLAIN_DEVIC
     )
     if start.resumed:
         precision.restore(own_state(start.resumed))
+    if training.recompute and any(network.registry.running for network in networks.generators):
+        raise UserError('--config.training.recompute computes fakes twice, which running statistics would count twice;'
+                        ' set it to False, or use variants without batch normalisation.')  # fmt: skip
     return Training(
         networks,
         make_optimisers(networks, slots),
         training.objective,
         stateless_noise(training.seed, device.replicas, device.replica),
         training.batch_momentum,
+        training.recompute,
         precision,
         device,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import Callable, Dict, List, Mapping, NamedTuple, Optional
 
@@ -52,6 +53,7 @@ class Training:
     objective: Objective = Objective()
     noise: Noise = dataclasses.field(default_factory=stateless_noise)  # random numbers of gradient penalties
     batch_momentum: float = 0.9  # of running statistics, where a variant has them
+    recompute: bool = False  # the fakes are computed again for their gradient: less memory, a ninth more to compute
     precision: FullPrecision = dataclasses.field(default_factory=FullPrecision)
     device: Device = dataclasses.field(default_factory=Device)
 
@@ -105,7 +107,8 @@ def update_generators(
 
     The way home (cycle and identity) of each domain is differentiated at once and its activations dropped before the
     next; its slope at the fake joins the fakes' own gradient in the end. Autodiff over the whole sum gives the same
-    but holds the activations of six pictures instead of four.
+    but holds the activations of six pictures instead of four. With `recompute` it is two: the fakes' activations are
+    not kept over the way home either.
     """
     networks, adam = training.networks, training.optimisers.generators
     variables = list(adam.variables_trained.values())
@@ -113,7 +116,7 @@ def update_generators(
     phase.protect(networks.generators)
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         phase.watch(tape, variables)
-        with phase.computing():
+        with phase.computing(), tape.stop_recording() if training.recompute else contextlib.nullcontext():
             fakes = make_fakes(networks, batch.images_a, batch.images_b, phase.call())
         with tape.stop_recording():
             earlier = meanwhile(fakes, phase.pause([fakes.a.image, fakes.b.image]))
@@ -125,6 +128,9 @@ def update_generators(
             with phase.still_computing():
                 call = phase.call(advance_power_iterations(networks))
         with phase.still_computing():
+            if training.recompute:
+                with tf.control_dependencies(home_b.slopes):  # or a graph would find that it has them already
+                    fakes = make_fakes(networks, batch.images_a, batch.images_b, phase.call())
             parts = fake_losses(training.objective, networks, fakes, call)
         ends = [tf.add_n(list(parts.values())), fakes.b.image, fakes.a.image]
     from_ends = [phase.one, home_a.slopes[-1], home_b.slopes[-1]]
