@@ -241,3 +241,8 @@ CLIP_GIF_SECONDS = 0.03
 CLIP_LEVELS = 3
 # A frame of a GIF that has more colours than 256, in levels of 255 (measured: 0 on the tests' small ones).
 CLIP_PALETTE_LEVELS = 4
+
+# --- identities of ugatit.nn.algebra ---
+# One layer by an identity in float32 against float64, share of the largest: sums over some hundred products, through
+# Winograd's transforms, which lose two bits at most (measured: 1.6e-6).
+ALGEBRA_LAYER = 1e-5

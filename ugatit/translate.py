@@ -13,18 +13,21 @@ from ugatit.checkpoints.demo import demo_checkpoint
 from ugatit.checkpoints.location import PathLike
 from ugatit.checkpoints.sources import UNTRAINED, InitialWeights, Source, StoredWeights, WeightsAsOfficial
 from ugatit.errors import UserError
+from ugatit.nn.algebra import FastGenerator, fits
 from ugatit.nn.architecture import GENERATOR_OF_DIRECTION, Architecture
 from ugatit.nn.blueprint import blueprint, check_variants
 from ugatit.nn.build import Build, Registry
 from ugatit.nn.call import FROZEN_CALL, Call
-from ugatit.nn.generator import Generator
+from ugatit.nn.generator import Generator, GeneratorOutput
 from ugatit.nn.policy import FLOAT32_POLICY, Policy, make_policy
 from ugatit.nn.presets import load_variants
 from ugatit.nn.rules import Variants
 from ugatit.nn.scaling import UNPLANNED, Folded
 from ugatit.ranges import RangePlan, check_permission, folding_factory
-from ugatit.runners import NpuSettings, open_runner
+from ugatit.runners import NpuSettings, Runner, open_runner
+from ugatit.runners.bfloat16 import cpu_has_bfloat16
 
+ALGEBRAS: Tuple[str, str] = ('auto', 'plain')
 _log = logging.getLogger(__name__)
 
 CALIBRATION_PICTURES = 16  # batch statistics of so many pictures; all of them are in memory together
@@ -50,11 +53,17 @@ class Translator:
         uncalibrated: Tuple[str, ...] = (),
         static: bool = False,
         rounds: bool = False,
+        products: Optional[tf.DType] = None,
     ) -> None:
-        """static: every batch size is compiled on its own; rounds: float32 operators are not float32 on this device."""
+        """What a runner and its device ask for.
+
+        static: every batch size is compiled on its own. rounds: float32 operators are not float32 on this device.
+        products: compute by the identities of `ugatit.nn.algebra`, matrix products in this format; None: plainly.
+        """
         self.generator, self.direction, self.device, self.plan = generator, direction, device, plan
         self._uncalibrated = uncalibrated  # layers whose running statistics no checkpoint gave
-        self._static, self.rounds = static, rounds
+        self._static, self.rounds, self._products = static, rounds, products
+        self._fast: Optional[FastGenerator] = None
         self._programs: Dict[Tuple[Optional[int], int, int], Any] = {}
 
     @property
@@ -119,10 +128,16 @@ class Translator:
     def _program(self, shape: Tuple[int, ...]) -> Any:
         size = (shape[0] if self._static else None, *shape[1:3])
         if size not in self._programs:
-            # All its branches are Python's.
-            function = tf.function(lambda images: self.generator(images, FROZEN_CALL), autograph=False)
+            function = tf.function(self._function(), autograph=False)  # all its branches are Python's
             self._programs[size] = function.get_concrete_function(tf.TensorSpec([*size, 3], tf.float32))
         return self._programs[size]
+
+    def _function(self) -> Callable[[tf.Tensor], GeneratorOutput]:
+        if self._products is None:
+            return lambda images: self.generator(images, FROZEN_CALL)
+        if self._fast is None:  # prepared for the first picture: not everybody who loads a model translates
+            self._fast = FastGenerator(self.generator, self._products)
+        return self._fast
 
     def _checked(self, images: Union[np.ndarray, tf.Tensor]) -> np.ndarray:
         images = np.asarray(images, np.float32)
@@ -161,6 +176,7 @@ def load(
     image_size: Optional[int] = None,
     seed: int = 0,
     npu: Optional[NpuSettings] = None,
+    algebra: str = 'auto',
 ) -> Translator:
     """Loads one generator.
 
@@ -176,6 +192,9 @@ def load(
         image_size: of a light model, where the default or the checkpoint's JSON is not what is wanted.
         seed: of whatever the checkpoint does not hold.
         npu: dumps and further options of an NPU, with device='npu' only.
+        algebra: 'auto' computes the same sums with fewer operations where that is possible: on a CPU, with the paper's
+            layers, in float32, and in mixed_bfloat16 where the CPU has it. Results differ by rounding, a plan changes
+            no bit of either. 'plain' computes operation by operation. Tensors in between are always the plain ones.
 
     Raises:
         UserError: anything that does not fit, before big tensors are read.
@@ -184,7 +203,8 @@ def load(
     def source(scope: str) -> Source:
         return StoredWeights(demo_checkpoint() if path is None else path, scope, image_size, seed)
 
-    return _load(source, direction, make_policy(precision, overflow), load_variants(variants), ranges, device, npu)
+    policy, chosen = make_policy(precision, overflow), load_variants(variants)
+    return _load(source, direction, policy, chosen, ranges, device, npu, algebra)
 
 
 def load_untrained(
@@ -231,7 +251,10 @@ def _load(
     ranges: Optional[RangePlan],
     device: str,
     npu: Optional[NpuSettings] = None,
+    algebra: str = 'auto',
 ) -> Translator:
+    if algebra not in ALGEBRAS:
+        raise UserError(f'algebra must be one of {", ".join(ALGEBRAS)}, but {algebra!r} arrived.')
     if direction not in GENERATOR_OF_DIRECTION:
         raise UserError(f'direction must be one of {", ".join(GENERATOR_OF_DIRECTION)}, but {direction!r} arrived.')
     if ranges is not None and not isinstance(ranges, RangePlan):
@@ -245,7 +268,17 @@ def _load(
     with tf.device(runner.device):
         generator, plan, uncalibrated = _build(source(scope), scope, build, ranges)
     rounds = runner.name == 'npu' and policy.name != 'float32'
-    return Translator(generator, direction, runner.device, plan, uncalibrated, runner.static_shapes, rounds)
+    products = _product_format(generator, runner) if algebra == 'auto' else None
+    return Translator(generator, direction, runner.device, plan, uncalibrated, runner.static_shapes, rounds, products)
+
+
+def _product_format(generator: Generator, runner: Runner) -> Optional[tf.DType]:
+    """What the identities' matrix products would be computed in; None where they do not hold or were not measured."""
+    if runner.name != 'cpu' or not fits(generator):
+        return None
+    if generator.build.policy == FLOAT32_POLICY:
+        return tf.float32
+    return tf.bfloat16 if generator.build.policy.name == 'mixed_bfloat16' and cpu_has_bfloat16() else None
 
 
 def _build(

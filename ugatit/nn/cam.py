@@ -54,6 +54,12 @@ class Cam(tf.Module):
         features = call.keep(f'{scope}/concat_1', tf.concat([by_mean, by_max], -1), self._writes)
         return CamOutput(features, logits)
 
+    def logits(self, average: tf.Tensor, largest: tf.Tensor, call: Call) -> tf.Tensor:
+        """[N, 2] from the two pooled vectors, [N, C] each, where the features are wanted in another way."""
+        both = ((average, 'CAM_logit'), (largest, 'CAM_logit_1'))
+        kernel = self.weights.effective(call)
+        return tf.concat([self._logit(pooled, kernel, call, f'{self.scope}/{use}') for pooled, use in both], -1)
+
     def _attend(self, x: tf.Tensor, pooled: tf.Tensor, call: Call, use: str, product: str) -> tuple:
         build, scope = self._build, f'{self.scope}/{use}'
         kernel = self.weights.effective(call, scope)

@@ -110,8 +110,8 @@ class Conv(tf.Module):
         spectral: bool = False,
     ) -> None:
         super().__init__()
-        self._build, self.scope, self._reads, self._writes, self._stride = build, scope, reads, writes, stride
-        self._margins = margins(kernel, stride, pad)
+        self._build, self.scope, self._reads, self._writes = build, scope, reads, writes
+        self.stride, self.margins = stride, margins(kernel, stride, pad)
         self.weights = Kernel(build, scope if spectral else f'{scope}/conv2d', [kernel, kernel, inputs, outputs],
                               reads, writes, spectral)  # fmt: skip
         self._bias_rule = build.fold_rule(f'{self.weights.prefix}/bias', None, writes, 0, -1)
@@ -130,9 +130,9 @@ class Conv(tf.Module):
         if fold:
             kernel, bias = self.after.folded_into(kernel, bias)
         x = build.policy.operand(call.keep(f'{name}/input', x, self._reads))
-        x = reflect_pad(x, *self._margins, mode=build.pad_mode)
+        x = reflect_pad(x, *self.margins, mode=build.pad_mode)
         convolve = conv2d if build.own_gradients else tf.nn.conv2d
-        y = convolve(x, build.policy.operand(kernel), self._stride, padding='VALID')
+        y = convolve(x, build.policy.operand(kernel), self.stride, padding='VALID')
         y = call.keep(f'{name}/Conv2D', build.policy.result(y), self._writes)
         bias = build.policy.result(call.keep(f'{name}/bias', bias))
         y = clamped(call.keep(f'{name}/BiasAdd', build.policy.result(y + bias), self._writes), self._limit, build)

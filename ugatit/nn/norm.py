@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, ContextManager, Dict, Optional, Tuple
+from typing import Any, Callable, ContextManager, Dict, Optional, Tuple, Union
 
 import tensorflow as tf
 
@@ -124,11 +124,19 @@ class Norm(tf.Module):
             number = f'_{which}' if which else ''
             return call.keep(f'{self.scope}/{head}{number}{slash}{tail}', value, self._reads, power)
 
-        epsilon = self._build.scaling.epsilon(EPSILON, self._reads)
         if self._own_gradients and axes in (INSTANCE_AXES, LAYER_AXES):
-            return keep('truediv', standardized(self._build.policy.vector(x), axes, epsilon), 0)
+            return keep('truediv', standardized(self._build.policy.vector(x), axes, self.epsilon()), 0)
         with self._scope():
-            return self._standardize(x, axes, epsilon, self._build.policy, keep)
+            return self._standardize(x, axes, self.epsilon(), self._build.policy, keep)
+
+    def epsilon(self) -> Union[float, tf.Tensor]:
+        """Inside the square root, at the scale of the input as it is stored."""
+        return self._build.scaling.epsilon(EPSILON, self._reads)
+
+    def used_rho(self) -> tf.Tensor:
+        """rho [C] as LIN and AdaLIN use it."""
+        rho = tf.convert_to_tensor(self.rho)
+        return tf.clip_by_value(rho - 0.1, 0.0, 1.0) if self._smoothing else rho
 
     def _scope(self) -> ContextManager[Any]:
         """The scope for float32 statistics, where these are float32."""
@@ -140,9 +148,7 @@ class Norm(tf.Module):
         store = self._build.policy.vector
         instance = self.standardized(x, INSTANCE_AXES, call)
         layer = self.standardized(x, LAYER_AXES, call, which=1)
-        rho = tf.convert_to_tensor(self.rho)
-        if self._smoothing:
-            rho = tf.clip_by_value(rho - 0.1, 0.0, 1.0)
+        rho = self.used_rho()
         first = store(store(rho) * instance)
         second = store(store(1.0 - rho) * layer)
         return call.keep(f'{self.scope}/add_2', store(first + second))
