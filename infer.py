@@ -56,7 +56,10 @@ FLAGS.choice(
     " framed as the selfie2anime data are, in place of the whole picture; the centre where none is found; pip install"
     " -e '.[faces]'",
 )  # fmt: skip
-FLAGS.boolean('paste_back', False, 'with --face_crop=auto: results are the photograph with the translated face in it')
+FLAGS.boolean(
+    'paste_back', False, 'with --face_crop=auto: results are the photograph with the translated face in it; with all:'
+    ' also write NAME_pasted.png with every face in it',
+)  # fmt: skip
 FLAGS.text('background', 'white', 'shows through transparent parts: a colour name or #rrggbb', value='COLOUR')
 FLAGS.whole_number('max_pixels', 100_000_000, 'pictures with more pixels are refused', at_least=1)
 FLAGS.whole_number(

@@ -154,7 +154,7 @@ def test_help_opens_with_two_examples_and_shows_only_our_flags(
         'checkpoint direction image_size device input recursive resize background max_pixels batch_size output'
         ' keep_size heatmap arrays html json precision overflow ranges variants'
         ' metrics_against inception kid_subsets kid_subset_size kid_seed'
-        ' model dump detect_overflow npu_option reflect_pad'.split()
+        ' model dump detect_overflow npu_option reflect_pad face_crop paste_back side_by_side'.split()
     )
 
 

@@ -17,7 +17,7 @@ from tests import tolerances
 from ugatit.cli.main import run
 from ugatit.data import faces
 from ugatit.data.decode import decode_file
-from ugatit.data.face_crop import find_crop
+from ugatit.data.face_crop import find_crop, find_crops
 
 pytestmark = pytest.mark.usefixtures('shared_models')
 
@@ -103,11 +103,27 @@ def test_a_result_is_put_back_into_its_photograph(command, folder: pathlib.Path,
     assert (np.abs(after[centre].astype(int) - before[centre]).max(axis=-1) > 0).mean() > 0.9
 
 
-@pytest.mark.parametrize('crop', ['off', 'all'])
-def test_putting_back_needs_one_face(command, tmp_path: pathlib.Path, crop: str, capsys) -> None:
+def test_every_face_is_put_back_into_one_photograph(command, folder, tmp_path: pathlib.Path, capsys) -> None:
+    report = tmp_path / 'report.json'
+    for _ in range(2):  # the second time over the first one's
+        assert _infer(*command, '--face_crop=all', '--paste_back', f'--json={report}') == 0
+    expected = ['none_a2b.png', 'one_a2b.png', 'one_pasted_a2b.png', 'two_face1_a2b.png', 'two_face2_a2b.png',
+                'two_pasted_a2b.png']  # fmt: skip
+    assert _names(tmp_path / 'out') == expected
+    assert [pathlib.Path(path).name for path in json.loads(report.read_text())['pasted']] == expected[2::3]
+    before, after = (decode_file(path).pixels for path in (folder / 'two.png', tmp_path / 'out' / 'two_pasted_a2b.png'))
+    changed = np.abs(before.astype(int) - after).max(axis=-1) > 0
+    for crop in find_crops(before):
+        top, left, side = crop.window
+        assert changed[top + side // 3 : top + side // 2, left + side // 3 : left + side // 2].mean() > 0.9
+        changed[top : top + side, left : left + side] = False
+    assert not changed.any()
+
+
+def test_putting_back_needs_faces(command, tmp_path: pathlib.Path, capsys) -> None:
     (tmp_path / 'in').mkdir()
-    assert _infer(*command, f'--face_crop={crop}', '--paste_back') == 2
-    assert f'needs --face_crop=auto; {crop} arrived' in capsys.readouterr().err
+    assert _infer(*command, '--paste_back') == 2
+    assert 'needs --face_crop=auto or --face_crop=all, but neither arrived' in capsys.readouterr().err
 
 
 def test_without_opencv_nothing_begins(command, tmp_path: pathlib.Path, monkeypatch, capsys) -> None:

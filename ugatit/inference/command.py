@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import pathlib
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
@@ -16,6 +17,7 @@ from ugatit.inference.progress import Silent
 from ugatit.inference.report import make_report, write_report
 from ugatit.inference.run import Outcome, ProgressBar, translate_pictures
 from ugatit.inference.settings import Settings
+from ugatit.inference.together import paste_together
 from ugatit.translate import Translator
 
 _log = logging.getLogger(__name__)
@@ -68,13 +70,30 @@ def translate_all(
     code = _exit_code(outcomes)
     page = gallery.save() if gallery and code != NOTHING_DONE else None
     _log_summary(outcomes, assignment, page)
+    pasted = _pasted(outcomes, settings, model['direction'])
+    code = SOME_FAILED if pasted is None else code
     metrics = _judged(judge, translate, outcomes) if judge and code != NOTHING_DONE else None
     if metrics is not None and 'error' in metrics:
         code = SOME_FAILED
     if json_path is not None:
         report = make_report(model, translate, outcomes, found.ignored, timing, code, page)
+        report['pasted'] = [os.fspath(path) for path in pasted or ()]
         write_report(json_path, {**report, 'metrics': metrics} if judge else report)
     return code
+
+
+def _pasted(outcomes: Sequence[Outcome], settings: Settings, direction: str) -> Optional[List[pathlib.Path]]:
+    """Photographs with all their faces, where those were asked for; None where one could not be written."""
+    if not settings.paste_back or settings.pastes_each:
+        return []
+    try:
+        files = paste_together(outcomes, settings, direction)
+    except UserError as error:
+        _log.error('putting faces back: %s', error)
+        return None
+    for path in files:
+        _log.info('all faces put back: %s', path)
+    return files
 
 
 def _judged(judge: Judge, translate: Translator, outcomes: Sequence[Outcome]) -> Dict[str, Any]:

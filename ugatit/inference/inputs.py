@@ -108,7 +108,7 @@ def prepare_decoded(decoded: DecodedImage, size: int, settings: Settings, crop: 
     mode, filter = RESIZES[settings.resize]
     resized = resize(pixels, size, mode, filter)
     low, high = channel_range(pixels)
-    small = thumbnail(decoded.pixels if settings.paste_back else pixels) if settings.thumbnails else None
+    small = thumbnail(decoded.pixels if settings.pastes_each else pixels) if settings.thumbnails else None
     geometry, warnings = resized.geometry, decoded.warnings
     if crop is not None:
         geometry = _placed(geometry, crop.window, *decoded.pixels.shape[:2])

@@ -49,7 +49,7 @@ def write_result(
         UserError: the result is no picture (NaN, infinite, one flat colour), or a file cannot be written.
     """
     require_picture(prepared, result.image)
-    if settings.paste_back and prepared.crop is not None:
+    if settings.pastes_each and prepared.crop is not None:
         picture = _pasted(source.decode(settings).pixels, result.image, prepared.crop.window)
     else:
         picture = finished_picture(result.image, prepared.geometry, settings.keep_size)

@@ -139,7 +139,7 @@ def _write(job: Job, prepared: Prepared, result: Result, settings: Settings) -> 
     except UserError as error:
         return Shown(dataclasses.replace(outcome, error=f'{source}: {error}'), prepared.thumbnail, None)
     except MemoryError:
-        flag = 'paste_back' if settings.paste_back else 'keep_size'
+        flag = 'paste_back' if settings.pastes_each else 'keep_size'
         error = f'{source}: the result is too large for the free memory: leave out --{flag} for it'
         return Shown(dataclasses.replace(outcome, error=error), prepared.thumbnail, None)
     return Shown(dataclasses.replace(outcome, files=files.all()), prepared.thumbnail, small)

@@ -34,7 +34,7 @@ class Settings:
     max_pixels: int = DEFAULT_MAX_PIXELS  # larger pictures are refused before they are decoded
     thumbnails: bool = False  # keep small copies for a gallery
     face_crop: str = 'off'  # one of FACE_CROPS: translate the picture, its largest face, or each of its faces
-    paste_back: bool = False  # results are the photograph with the face's result in its place
+    paste_back: bool = False  # the face's result goes back into the photograph; with 'all' into an additional picture
 
     def __post_init__(self) -> None:
         if self.resize not in RESIZES:
@@ -47,7 +47,12 @@ class Settings:
             raise UserError(
                 f'face_crop must be one of {", ".join(FACE_CROPS)}, but {self.face_crop!r} arrived; choose one.'
             )
-        if self.paste_back and self.face_crop != 'auto':
-            raise UserError('--paste_back puts the largest face back into its photograph, so it needs --face_crop=auto;'
-                            f' {self.face_crop} arrived.')  # fmt: skip
+        if self.paste_back and self.face_crop == 'off':
+            raise UserError('--paste_back puts faces back into their photographs, so it needs --face_crop=auto or'
+                            ' --face_crop=all, but neither arrived.')  # fmt: skip
         parse_colour(self.background)
+
+    @property
+    def pastes_each(self) -> bool:
+        """Whether every result is a whole photograph."""
+        return self.paste_back and self.face_crop == 'auto'
