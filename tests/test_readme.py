@@ -10,7 +10,7 @@ from typing import List
 import pytest
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-DOCUMENTS = ('README.md', 'CONTRIBUTING.md', 'CHANGELOG.md')
+DOCUMENTS = ('README.md', 'README.zh.md', 'CONTRIBUTING.md', 'CHANGELOG.md')
 INSTALL = re.compile(r"python3 -m venv \.venv && \.venv/bin/pip install -e '\.\[([a-z,]+)\]' && (.+)")
 
 
