@@ -121,6 +121,7 @@ def test_many_at_once_each_get_their_own(answers: Answers) -> None:
         assert job[0].name in found[2]
 
 
+@pytest.mark.slow
 def test_the_lab_answers_with_what_was_computed(answers: Answers, lab: Lab) -> None:
     upload = _uploads('a2b')[0]
     verdict, pair, difference, ranges = answers.lab(upload, 'a2b', 'crop', 'off', 'loaded', 'plain', 'saturate')
@@ -130,6 +131,7 @@ def test_the_lab_answers_with_what_was_computed(answers: Answers, lab: Lab) -> N
     assert ranges == words.ranges(found, Arithmetic('plain'), '2 pictures')
 
 
+@pytest.mark.slow
 def test_the_lab_says_what_it_shows(lab: Lab) -> None:
     settings = [('float32', 'saturate', True), ('plain', 'saturate', True), ('plain', 'ieee', True),
                 ('planned', 'saturate', True), ('plain', 'saturate', False)]  # fmt: skip
@@ -144,6 +146,7 @@ def test_the_lab_says_what_it_shows(lab: Lab) -> None:
     assert 'All 303 tensors fit float16' in plots[4]
 
 
+@pytest.mark.slow
 def test_squares_count_where_they_are_float16(lab: Lab) -> None:
     found = lab('plain', 'saturate', True)
     counts = [

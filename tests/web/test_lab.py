@@ -25,6 +25,8 @@ from ugatit.translate import load
 from ugatit.web.lab import translate
 from ugatit.web.models import Arithmetic, Models
 
+pytestmark = pytest.mark.slow
+
 
 def _picture(direction: str, number: int = 0) -> pathlib.Path:
     return sorted(demo_pictures(direction).iterdir())[number]
