@@ -180,7 +180,8 @@ def test_what_is_a_clip(tmp_path: pathlib.Path) -> None:
     write_gif(tmp_path / 'b.gif', [50, 50])
     (tmp_path / 'c.mpg').write_bytes(b'\0\0\1\xba' + bytes(100))
     (tmp_path / 'd.txt').write_text('words')
-    assert [is_clip(path) for path in sorted(tmp_path.iterdir())] == [True, True, False, True]
+    write_video(tmp_path / 'e.mp4', count=2, sound=None).rename(tmp_path / 'e')
+    assert [is_clip(path) for path in sorted(tmp_path.iterdir())] == [True, True, False, True, False]
 
 
 BAD: Any = {

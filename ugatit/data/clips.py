@@ -81,15 +81,19 @@ class Writer(Protocol):
 
 
 def is_clip(path: Union[str, os.PathLike[str]]) -> bool:
-    """Whether the file is a moving picture to the user: by content, or by its name where the content is not known."""
+    """Whether the file is a moving picture to the user: by content and name, for photo.jpg should be a picture.
+
+    Where the content is not known the name decides.
+    """
+    suffix = pathlib.Path(path).suffix.lower()
     try:
         with pathlib.Path(path).open('rb') as file:
             kind = sniff.identify(file.read(sniff.HEAD_BYTES))
     except OSError:
         return False
-    if kind in _VIDEO_KINDS or kind == 'GIF':
-        return True
-    return not sniff.is_picture(kind) and pathlib.Path(path).suffix.lower() in VIDEO_SUFFIXES
+    if kind in _VIDEO_KINDS:
+        return suffix not in sniff.PICTURE_EXTENSIONS
+    return kind == 'GIF' or (suffix in VIDEO_SUFFIXES and not sniff.is_picture(kind))
 
 
 def is_gif(path: Union[str, os.PathLike[str]]) -> bool:

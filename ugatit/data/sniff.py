@@ -62,8 +62,8 @@ _HINTS = {
     '7-Zip': 'unpack it first',
     'HTML page': 'the download probably failed, so download the picture again',
     'Git LFS pointer': 'run: git lfs pull',
-    'MP4 video': 'extract its frames as PNG files first, or give it to infer.py alone',
-    'Matroska video': 'extract its frames as PNG files first, or give it to infer.py alone',
+    'MP4 video': 'extract its frames as PNG files first, or call it .mp4 and give it to infer.py alone',
+    'Matroska video': 'extract its frames as PNG files first, or call it .mkv and give it to infer.py alone',
 }
 
 
