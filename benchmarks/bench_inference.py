@@ -31,7 +31,7 @@ os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
 from benchmarks import machine, peer, roofline, timing  # noqa: E402
 
 MODELS = ('light', 'full')
-PRECISIONS = ('float32', 'mixed_bfloat16', 'mixed_float16')
+PRECISIONS = ('float32', 'float32:plain', 'mixed_bfloat16', 'mixed_float16')
 SIZE = 256  # pixels: of every model; light ones are measured at --sizes as well, with batch 1
 
 
