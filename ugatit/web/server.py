@@ -51,7 +51,9 @@ def private_folder() -> Iterator[pathlib.Path]:
     _spare_loopback_the_proxy()
     _sweep(pathlib.Path(tempfile.gettempdir()))
     folder = pathlib.Path(tempfile.mkdtemp(prefix=_FOLDER))  # readable by this user only
-    lock = _locked(folder / _LOCK)
+    lock = _locked(folder / 'locking')
+    if lock is not None:  # under its name only now, so that no other page takes it for one that is left
+        (folder / 'locking').rename(folder / _LOCK)
     os.environ['GRADIO_TEMP_DIR'] = str(folder / 'pictures')
     try:
         yield folder
