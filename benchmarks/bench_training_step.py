@@ -5,9 +5,9 @@
 
 Kinds of a step, all with the same arithmetic (their losses are compared):
 
-    fused            what train.py does on a CPU
+    fused            what train.py does
+    own_gradients    with --config.training.own_gradients=True: a kernel's and a standardisation's are written out
     recomputed       with --config.training.recompute=True: activations of the fakes are not kept
-    operators        fused, with TensorFlow's own gradients throughout, as on other devices
     straightforward  the discriminators' update computes its fakes, the generators' update computes them again, and
                      every picture goes through a network in a call of its own; TensorFlow's own gradients
 
@@ -29,7 +29,7 @@ from typing import Any, Callable, Dict, List
 
 from benchmarks import machine, timing
 
-KINDS = ('fused', 'recomputed', 'operators', 'straightforward')
+KINDS = ('fused', 'own_gradients', 'recomputed', 'straightforward')
 SAME = 1e-4  # the first losses of all steps agree within this share
 
 
@@ -108,7 +108,7 @@ def make_step(options: argparse.Namespace, kind: str) -> Callable[[], Dict[str, 
     from ugatit.training.update import Training
 
     architecture = Architecture(options.image_size, options.ch, options.n_res, options.n_dis, light=True)
-    networks = build_networks(architecture, lambda scope: Build(own_gradients=kind in ('fused', 'recomputed')))
+    networks = build_networks(architecture, lambda scope: Build(own_gradients=kind == 'own_gradients'))
     training = Training(networks, make_optimisers(networks), Objective(options.gan_type))
     shape = [options.batch_size, options.image_size, options.image_size, 3]
     images = tuple(tf.random.stateless_uniform(shape, [1, domain], -1.0, 1.0) for domain in range(2))

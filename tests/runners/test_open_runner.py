@@ -39,7 +39,7 @@ def test_a_runner_is_the_device_that_training_asks() -> None:
         assert tf.ones([2]).device.endswith('CPU:0')
     gradients = [tf.ones([2])]
     assert runner.clear_status() == [] and runner.overflowed(gradients) is None and not runner.has_status
-    assert runner.processes == 1 and runner.mean([]) == [] and runner.own_gradients
+    assert runner.processes == 1 and runner.mean([]) == []
     assert runner.mean(gradients)[0] is gradients[0]
     assert runner.explain(ValueError('x')) is None and runner.broadcast([]) is None
     assert float(runner.compile(lambda x: x + 1.0)(tf.constant(1.0))) == 2.0

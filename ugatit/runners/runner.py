@@ -23,11 +23,6 @@ class Runner(Device):
     static_shapes: bool = False  # True: compiled programs must know the batch size; each new one compiles anew
     xla: bool = False  # True: training steps are compiled by XLA
 
-    @property
-    def own_gradients(self) -> bool:
-        """They are for CPUs: a GPU's library has faster ones, and XLA makes its own."""
-        return self.name == 'cpu' and not self.xla
-
     def scope(self) -> ContextManager[Any]:
         return tf.device(self.device)
 

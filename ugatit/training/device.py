@@ -22,7 +22,6 @@ class Device:
     has_status: bool = False  # whether it keeps an overflow status: `clear_status` and `overflowed` are more than empty
     replicas: int = 1  # copies of the networks that train together, over all processes
     chief: bool = True  # whether this process writes checkpoints, tables and pictures
-    own_gradients: bool = False  # whether those of ugatit.nn.gradients are faster here
     op_by_op: bool = True  # whether a network may be called outside of compiled functions
 
     # --- set-up, outside traced functions ---

@@ -58,6 +58,7 @@ class TrainingSettings:
     l2: float = 1e-4
     batch_momentum: float = 0.9
     recompute: bool = False
+    own_gradients: bool = False
     log_every: int = 10
     save_every: int = 1000
     sample_every: int = 1000

@@ -148,7 +148,7 @@ def make_training(settings: Settings, start: Start, device: Device = PLAIN_DEVIC
     source = start.resumed or start.weights
     stored = fresh if source is None else checkpoint_factory(source, fallback=fresh)
     slots = checkpoint_factory(start.resumed) if start.resumed else fresh
-    made = Build(precision.policy, variants=variants, factory=stored, own_gradients=device.own_gradients)
+    made = Build(precision.policy, variants=variants, factory=stored, own_gradients=training.own_gradients)
     networks = build_networks(
         settings.model.architecture,
         lambda scope: device.adapt(dataclasses.replace(made, scaling=precision.scaling(scope), registry=Registry())),
