@@ -10,10 +10,16 @@ import ugatit
 import ugatit.translate as module
 from tests import tolerances
 from tests.nn.weights import deviation
+from ugatit.nn.algebra import LEAST_CH
 from ugatit.numerics import psnr
 from ugatit.runners import Runner, bfloat16
 
 SIZE = 32
+
+
+@pytest.fixture(autouse=True)
+def _small_networks_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, 'LEAST_CH', 1)
 
 
 def _images(count: int = 2) -> np.ndarray:
@@ -61,8 +67,16 @@ def test_what_asks_for_other_arithmetic_or_layers_gets_the_plain_network(setting
     assert _products(**settings) is None
 
 
+def test_a_small_network_for_which_the_identities_do_not_pay_gets_the_plain_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, 'LEAST_CH', LEAST_CH)
+    assert module.UNTRAINED.ch < LEAST_CH
+    assert _products() is None
+
+
 def test_other_devices_get_the_plain_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The identities pay where products are dear and were measured there only."""
+    """Whether the identities pay there was not measured."""
     runner = Runner('gpu', '/CPU:0', 'a stand-in', native_float16=False)
     monkeypatch.setattr(module, 'open_runner', lambda name, *more: runner)
     assert _products() is None

@@ -13,7 +13,7 @@ from ugatit.checkpoints.demo import demo_checkpoint
 from ugatit.checkpoints.location import PathLike
 from ugatit.checkpoints.sources import UNTRAINED, InitialWeights, Source, StoredWeights, WeightsAsOfficial
 from ugatit.errors import UserError
-from ugatit.nn.algebra import FastGenerator, fits
+from ugatit.nn.algebra import LEAST_CH, FastGenerator, fits
 from ugatit.nn.architecture import GENERATOR_OF_DIRECTION, Architecture
 from ugatit.nn.blueprint import blueprint, check_variants
 from ugatit.nn.build import Build, Registry
@@ -192,9 +192,10 @@ def load(
         image_size: of a light model, where the default or the checkpoint's JSON is not what is wanted.
         seed: of whatever the checkpoint does not hold.
         npu: dumps and further options of an NPU, with device='npu' only.
-        algebra: 'auto' computes the same sums with fewer operations where that is possible: on a CPU, with the paper's
-            layers, in float32, and in mixed_bfloat16 where the CPU has it. Results differ by rounding, a plan changes
-            no bit of either. 'plain' computes operation by operation. Tensors in between are always the plain ones.
+        algebra: 'auto' computes the same sums with fewer operations where that pays: on a CPU, from ch 32 on, with
+            the paper's layers, in float32, and in mixed_bfloat16 where the CPU has it. Results differ by rounding, a
+            plan changes no bit of either. 'plain' computes operation by operation. Tensors in between are always the
+            plain ones.
 
     Raises:
         UserError: anything that does not fit, before big tensors are read.
@@ -273,8 +274,8 @@ def _load(
 
 
 def _product_format(generator: Generator, runner: Runner) -> Optional[tf.DType]:
-    """What the identities' matrix products would be computed in; None where they do not hold or were not measured."""
-    if runner.name != 'cpu' or not fits(generator):
+    """What the identities' matrix products would be computed in; None where they do not hold or do not pay."""
+    if runner.name != 'cpu' or generator.architecture.ch < LEAST_CH or not fits(generator):
         return None
     if generator.build.policy == FLOAT32_POLICY:
         return tf.float32

@@ -7,6 +7,6 @@ powers of two commute with all of them, so a range plan changes no bit here eith
 another format, variant or device, gets the plain network.
 """
 
-from ugatit.nn.algebra.generator import FastGenerator, fits
+from ugatit.nn.algebra.generator import LEAST_CH, FastGenerator, fits
 
-__all__ = ['FastGenerator', 'fits']
+__all__ = ['LEAST_CH', 'FastGenerator', 'fits']

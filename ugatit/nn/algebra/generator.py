@@ -21,6 +21,9 @@ from ugatit.nn.norm import Norm
 from ugatit.nn.rules import DEFAULT_VARIANTS
 from ugatit.nn.scaling import Folded, Unplanned
 
+LEAST_CH = 32
+"""Smaller networks are bound by the number of operations, of which the identities need more (docs/performance.md)."""
+
 Step = Callable[[tf.Tensor], tf.Tensor]
 
 

@@ -34,7 +34,7 @@ class UpsampledConv:
     def __init__(self, kernel: np.ndarray, dtype: tf.DType) -> None:
         """kernel [3, 3, C, K] float32."""
         nine = np.kron(VERTICAL, HORIZONTAL) @ kernel.astype(np.float64).reshape(9, -1)
-        nine = nine.reshape(3, 3, *kernel.shape[2:])
+        nine = nine.astype(np.float32).reshape(3, 3, *kernel.shape[2:])
         self._products = [[Product(nine[i, j], dtype) for j in range(3)] for i in range(3)]
 
     def __call__(self, x: tf.Tensor) -> tf.Tensor:

@@ -60,8 +60,9 @@ class WinogradConv:
     def __init__(self, kernel: np.ndarray) -> None:
         """kernel [3, 3, C, K] float32."""
         g, channels = toom_cook()[1], kernel.shape[2:]
-        columns_first = kernel.astype(np.float64).transpose(1, 0, 2, 3).reshape(TAPS * TAPS, -1)
-        self._product = Product((np.kron(g, g) @ columns_first).reshape(TILE * TILE, *channels), tf.float32)
+        columns_first = tf.cast(tf.reshape(tf.transpose(kernel, [1, 0, 2, 3]), [TAPS * TAPS, -1]), tf.float64)
+        transformed = tf.cast(tf.matmul(np.kron(g, g), columns_first), tf.float32)
+        self._product = Product(tf.reshape(transformed, [TILE * TILE, *channels]), tf.float32)
 
     def __call__(self, x: tf.Tensor) -> tf.Tensor:
         """x [H, W, C] -> [H, W, K]."""
