@@ -9,12 +9,14 @@ import sys
 from typing import Any, Iterable, List, Sequence
 from unittest import mock
 
+from ugatit.cli.hints import did_you_mean, nearest, sentence  # first: its package says what is missing
+
+# isort: split
 from absl import flags as absl_flags
 from ml_collections import ConfigDict, config_flags
 
 from ugatit.cli.flags import CommandFlags
 from ugatit.cli.help_text import Entry
-from ugatit.cli.hints import did_you_mean, nearest, sentence
 from ugatit.cli.main import run
 from ugatit.cli.npu_flags import npu_flags, npu_settings
 from ugatit.cli.pace import Pace

@@ -103,7 +103,7 @@ def _two_models(root: pathlib.Path) -> pathlib.Path:
 
 
 CHECKPOINTS: Dict[str, Tuple[Maker, str]] = {
-    'missing': (_missing, r'no checkpoint .*nowhere: there is no such directory .*folders tried: '),
+    'missing': (_missing, r'no checkpoint .*nowhere: there is no such .* in /.*; give the place where yours lies'),
     'an empty folder': (_empty, r'no checkpoint \(no \*.index file\) in .*empty; folders tried: .*empty'),
     'a picture': (_photo, r'photo.png is no TensorFlow checkpoint; give a model directory, a prefix'),
     'an archive': (_archive, r'UGATIT.zip is no TensorFlow checkpoint; .*unpack an archive first'),

@@ -6,6 +6,7 @@ import errno
 import logging
 import os
 import pathlib
+import re
 import subprocess
 import sys
 from typing import Any, Optional
@@ -126,6 +127,17 @@ def test_tensorflow_starts_silently_and_odd_file_names_print(repository: pathlib
     assert done.returncode == 0, done.stderr
     assert done.stderr == ''
     assert 'odd name: f\\udcff' in done.stdout
+
+
+@pytest.mark.parametrize('program', ['infer.py', 'train.py', 'demo.py', '-m ugatit.data', '-m ugatit.checkpoints'])
+def test_another_python_is_told_so(repository: pathlib.Path, program: str) -> None:
+    """Without any package, as a system's own Python is."""
+    command = [sys.executable, '-S', *program.split(), '--help']
+    done = subprocess.run(command, env={'PATH': ''}, cwd=repository, capture_output=True, text=True)
+    assert done.returncode == cli.BAD_USAGE and done.stdout == ''
+    assert re.fullmatch(
+        r'error: this Python has not what ugatit needs [(]absl, .*PIL[)]: .*[.]venv/bin/python.*[.]\n', done.stderr
+    )
 
 
 def test_a_missing_tensorflow_is_a_sentence(repository: pathlib.Path, tmp_path: pathlib.Path) -> None:

@@ -73,7 +73,7 @@ def _training(runner: Runner, options: argparse.Namespace) -> Training:
     if options.precision != 'float32':
         following = FOLLOWING if options.ranges == 'live' else None
         policy = make_policy(options.precision, 'saturate')
-        precision = MixedPrecision(policy, TINY, following=following, loss_scale=2.0**10)
+        precision = MixedPrecision(policy, TINY, following=following, loss_scale=2.0**6)
 
     def build(scope: str) -> Build:
         return Build(precision.policy, precision.scaling(scope), factory=seeded(5))

@@ -111,7 +111,7 @@ def test_two_devices_in_float16(ranges: str, tmp_path: pathlib.Path) -> None:
         for name in one:
             if name.startswith(('loss/skipped', 'loss/loss_scale', 'loss/exponent')):
                 assert one[name] == two[name], name
-        assert one['loss/loss_scale_generators'] < 2.0**10 and one['loss/skipped_generators'] == 0.0
+        assert one['loss/loss_scale_generators'] < 2.0**6 and one['loss/skipped_generators'] == 0.0
         moments = [name for name in one if name.endswith('/Adam') and _comparable(name[: -len('/Adam')])]
         apart = np.sqrt(sum(np.sum(np.square(one[name] - two[name])) for name in moments))
         size = np.sqrt(sum(np.sum(np.square(one[name])) for name in moments))

@@ -103,6 +103,15 @@ def test_a_finished_run_says_so_and_touches_nothing(
     assert {path: path.stat().st_mtime_ns for path in whole.rglob('*')} == before
 
 
+def test_a_finished_run_gets_the_plots_that_it_lacks(data: pathlib.Path, whole: pathlib.Path, tmp_path) -> None:
+    pytest.importorskip('matplotlib')
+    shutil.copytree(whole, tmp_path / 'run')
+    drawn = (tmp_path / 'run' / 'plots.png').read_bytes()
+    (tmp_path / 'run' / 'plots.png').unlink()
+    assert run(make_settings(), data, tmp_path / 'run') == 0
+    assert (tmp_path / 'run' / 'plots.png').read_bytes() == drawn
+
+
 def test_a_changed_schedule_is_reported_and_ends_nothing_silently(
     data: pathlib.Path, whole: pathlib.Path, tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
 ) -> None:

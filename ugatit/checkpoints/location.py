@@ -141,8 +141,9 @@ def _why_no_file(given: pathlib.Path, prefix: pathlib.Path) -> str:
             ' .index file (unpack an archive first).'
         )
     return (
-        f'no checkpoint {given}: there is no such directory and no {prefix.name}.index; folders tried:'
-        f' {given.parent}{"" if given.parent.is_dir() else " (which does not exist)"}.'
+        f'no checkpoint {given}: there is no such directory and no {prefix.name}.index in'
+        f' {given.parent.absolute()}{"" if given.parent.is_dir() else " (which does not exist)"}; give the place where'
+        ' yours lies (docs/official_checkpoint.md).'
     )
 
 

@@ -33,6 +33,12 @@ TERMS: Tuple[str, ...] = (
 """The table's columns: the official terms of training/objective.py; TensorBoard gets parts of them too."""
 
 
+def draw_missing_plots(workdir: pathlib.Path) -> None:
+    """Of a finished run without a picture of its curves: matplotlib may have come later."""
+    if (workdir / LOSSES).exists() and not (workdir / PLOTS).exists():
+        plot_losses(workdir / LOSSES, workdir / PLOTS)
+
+
 class Records:
     """Table, TensorBoard, sample strips and plots of one session."""
 

@@ -23,7 +23,7 @@ from ugatit.nn.table import variants_table
 from ugatit.training import loop as loops
 from ugatit.training.device import check_batch
 from ugatit.training.memory import Estimate, check_memory, estimate_memory, free_memory
-from ugatit.training.records import NoRecords, Records, write_settings
+from ugatit.training.records import NoRecords, Records, draw_missing_plots, write_settings
 from ugatit.training.settings import DataSettings, Settings
 from ugatit.training.start import Start, find_start, make_training, report_changes
 from ugatit.training.state import official_state
@@ -62,6 +62,8 @@ def train(
     if start.steps_done >= settings.training.schedule.steps:
         _log.info('already at step %d of %d: nothing to do; raise --config.training.epochs to train on',
                   start.steps_done, settings.training.schedule.steps)  # fmt: skip
+        if device.chief:
+            draw_missing_plots(place)
         return 0
     architecture, variants = settings.model.architecture, settings.model.load_variants()
     share = 1 if device.name == 'cpu' else device.replicas  # logical CPUs share one memory
