@@ -87,6 +87,20 @@ def test_mixed_normalisation_with_the_bias_in_front_of_it(far: float) -> None:
     _agrees(lambda x: affine.mixed(x, bias, rho, gamma, beta, reference.EPSILON), x, exact)
 
 
+def _drawing() -> np.ndarray:
+    """A flat ground with a few lines: sums over it round the same way at every pixel."""
+    x = np.broadcast_to(np.random.normal(0.0, 1.0, CHANNELS), (128, 128, CHANNELS)).astype(np.float32)
+    drawn = np.random.uniform(size=(128, 128, 1)) < 0.1
+    return np.where(drawn, _map(128, 128), x)
+
+
+def test_statistics_of_flat_maps_do_not_drift() -> None:
+    x, rho = _drawing(), np.full(CHANNELS, 0.5, np.float32)
+    one, none = np.ones(CHANNELS, np.float32), np.zeros(CHANNELS, np.float32)
+    _agrees(lambda x: affine.instance(x, one, none, reference.EPSILON), x, reference.instance(x[None])[0])
+    _agrees(lambda x: affine.mixed(x, none, rho, one, none, reference.EPSILON), x, reference.mixed(x[None], rho)[0])
+
+
 def test_attention_and_conv_1x1() -> None:
     x, weights = _map(4, 5), np.random.normal(size=(CHANNELS, 1)).astype(np.float32)
     kernel = np.random.normal(size=(2 * CHANNELS, OUTPUTS)).astype(np.float32)

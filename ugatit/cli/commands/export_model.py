@@ -136,9 +136,11 @@ def _loaded(options: Any, prefix: Any, variants: Any, plan: Any, pictures: _Pict
     """On the CPU: an export must not need the device that it is for."""
     from ugatit.translate import load
 
+    # Plain, as the file will be: the identities' sums are in another order.
     translate = load(
-        prefix, options.direction, ranges=plan, variants=variants, device='cpu', image_size=options.image_size
-    )
+        prefix, options.direction, ranges=plan, variants=variants, device='cpu', image_size=options.image_size,
+        algebra='plain',
+    )  # fmt: skip
     if translate.uncalibrated:
         if not pictures.given:
             domain = options.direction[0]

@@ -18,10 +18,9 @@ import tensorflow as tf
 
 
 def instance(x: tf.Tensor, gamma: tf.Tensor, beta: tf.Tensor, epsilon: float) -> tf.Tensor:
-    """x [H, W, C]; gamma, beta [C]. Batch normalisation of one picture is instance normalisation."""
-    return tf.raw_ops.FusedBatchNormV3(
-        x=x[None], scale=gamma, offset=beta, mean=[], variance=[], epsilon=epsilon, is_training=True
-    )[0][0]
+    """x [H, W, C]; gamma, beta [C]."""
+    mean, variance = moments(x)
+    return scaled(x, mean, gamma / tf.sqrt(variance + epsilon), beta)
 
 
 def mixed(
@@ -37,14 +36,21 @@ def mixed(
 
 
 def moments(x: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
-    """Mean and biased variance of every channel, [C] each."""
+    """Mean and biased variance of every channel, [C] each, from those of every column.
+
+    TensorFlow adds a channel's pixels one after another. Where many are equal, as in flat parts of a drawing, every
+    addition rounds the same way: over a whole map of 256x256 that moved results by 3e-3, over its columns by 4e-6.
+    """
     height, width, channels = x.shape
-    ones, zeros = tf.ones([channels]), tf.zeros([channels])
+    count = width * channels
     _, mean, variance, *_ = tf.raw_ops.FusedBatchNormV3(
-        x=x[None], scale=ones, offset=zeros, mean=[], variance=[], is_training=True
-    )
-    count = height * width
-    return mean, variance * ((count - 1.0) / count)  # the operator gives the unbiased one
+        x=tf.reshape(x, [1, height, 1, count]), scale=tf.ones([count]), offset=tf.zeros([count]), mean=[],
+        variance=[], is_training=True,
+    )  # fmt: skip
+    means = tf.reshape(mean, [width, channels])
+    mean = tf.reduce_mean(means, 0)
+    variances = tf.reshape(variance, [width, channels]) * ((height - 1.0) / height)  # the operator's are unbiased
+    return mean, tf.reduce_mean(variances + tf.square(means - mean), 0)
 
 
 def scaled(x: tf.Tensor, mean: tf.Tensor, scale: tf.Tensor, shift: tf.Tensor) -> tf.Tensor:
