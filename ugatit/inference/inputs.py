@@ -74,6 +74,7 @@ def find_inputs(sources: Sequence[str], recursive: bool = False) -> Found:
         UserError: a place does not exist or holds no picture.
     """
     if not sources:
+        _log.info('no --input: this is a drawn portrait that comes with ugatit; name pictures of your own')
         return Found((Input(None, pathlib.PurePath(portrait.NAME)),), ())
     inputs: List[Input] = []
     ignored: List[Ignored] = []
