@@ -92,7 +92,10 @@ def test_too_little_memory_names_the_three_remedies(caplog: pytest.LogCaptureFix
     with pytest.raises(UserError, match=r'8.0 GB .* but 4.0 GB are free on the cpu; use .*light=True.*ch.*image_size'):
         check_memory(estimate, 4 * 10**9, 'cpu')
     check_memory(estimate, 10 * 10**9, 'cpu')
-    assert 'it may run out of memory; if it does, use --config.model.light=True' in _warnings(caplog)[0]
+    assert (
+        'it may run out of memory; if it does, use --config.training.recompute=True, or --config.model.light=True'
+        in _warnings(caplog)[0]
+    )
     for plenty in (64 * 10**9, None):
         check_memory(estimate, plenty, 'gpu')
     assert len(_warnings(caplog)) == 1
