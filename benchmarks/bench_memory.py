@@ -70,6 +70,7 @@ def _train(light: bool, size: int, ch: int, batch: int) -> Callable[[], Any]:
     """A fused training step, Adam's state included."""
     import tensorflow as tf
 
+    from ugatit.nn.algebra import LEAST_CH
     from ugatit.nn.architecture import Architecture
     from ugatit.nn.build import Build
     from ugatit.training.networks import build_networks
@@ -79,7 +80,7 @@ def _train(light: bool, size: int, ch: int, batch: int) -> Callable[[], Any]:
     from ugatit.training.update import Training
 
     architecture = Architecture(size, ch, n_dis=6 if size >= 96 else 5, light=light)
-    networks = build_networks(architecture, lambda scope: Build(own_gradients=True))
+    networks = build_networks(architecture, lambda scope: Build(algebra=ch >= LEAST_CH))
     step = TrainingStep(Training(networks, make_optimisers(networks), Objective('lsgan')))
     images = tuple(tf.random.stateless_uniform([batch, size, size, 3], [1, domain], -1.0, 1.0) for domain in range(2))
     return lambda: {name: float(value) for name, value in step(0, images).items()}

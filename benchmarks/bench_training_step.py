@@ -5,11 +5,11 @@
 
 Kinds of a step, all with the same arithmetic (their losses are compared):
 
-    fused            what train.py does
-    own_gradients    with --config.training.own_gradients=True: a kernel's and a standardisation's are written out
-    recomputed       with --config.training.recompute=True: activations of the fakes are not kept
+    fused            what train.py does on a CPU: by the identities of ugatit.nn.algebra, if ch is 32 or more
+    plain            with --config.training.algebra=plain: the same without them
+    recomputed       fused, with --config.training.recompute=True: activations of the fakes are not kept
     straightforward  the discriminators' update computes its fakes, the generators' update computes them again, and
-                     every picture goes through a network in a call of its own; TensorFlow's own gradients
+                     every picture goes through a network in a call of its own; plain
 
 They take turns in one process, with a float32 matrix product of TensorFlow between them: time * its rate is the cost in
 GFLOP. Peaks are measured in a process each: of the whole process, and over what there is when the variables are. Exit
@@ -29,7 +29,7 @@ from typing import Any, Callable, Dict, List
 
 from benchmarks import machine, timing
 
-KINDS = ('fused', 'own_gradients', 'recomputed', 'straightforward')
+KINDS = ('fused', 'plain', 'recomputed', 'straightforward')
 SAME = 1e-4  # the first losses of all steps agree within this share
 
 
@@ -99,6 +99,7 @@ def make_step(options: argparse.Namespace, kind: str) -> Callable[[], Dict[str, 
     """A function without arguments that does one traced step on fixed pictures and returns its losses."""
     import tensorflow as tf
 
+    from ugatit.nn.algebra import LEAST_CH
     from ugatit.nn.architecture import Architecture
     from ugatit.nn.build import Build
     from ugatit.training.networks import build_networks
@@ -108,7 +109,8 @@ def make_step(options: argparse.Namespace, kind: str) -> Callable[[], Dict[str, 
     from ugatit.training.update import Training
 
     architecture = Architecture(options.image_size, options.ch, options.n_res, options.n_dis, light=True)
-    networks = build_networks(architecture, lambda scope: Build(own_gradients=kind == 'own_gradients'))
+    algebra = kind in ('fused', 'recomputed') and options.ch >= LEAST_CH
+    networks = build_networks(architecture, lambda scope: Build(algebra=algebra))
     training = Training(networks, make_optimisers(networks), Objective(options.gan_type))
     shape = [options.batch_size, options.image_size, options.image_size, 3]
     images = tuple(tf.random.stateless_uniform(shape, [1, domain], -1.0, 1.0) for domain in range(2))

@@ -41,7 +41,7 @@ def _training() -> ConfigDict:
     training.l2 = 1e-4  # scale of the L2 term on kernels
     training.batch_momentum = 0.9  # of running statistics, where a variant has batch norms
     training.recompute = False  # True: less memory, about a tenth slower; not with batch normalisation
-    training.own_gradients = False  # True: another way to two gradients, perhaps faster on a CPU (docs/performance.md)
+    training.algebra = 'auto'  # the same sums with fewer operations where that pays: on a CPU, ch >= 32; or 'plain'
     training.log_every = 10  # steps between two rows of losses.csv and points in TensorBoard
     training.save_every = 1000  # steps between two checkpoints (full model: 8 GB each)
     training.sample_every = 1000  # steps between two sample strips and rho histograms

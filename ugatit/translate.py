@@ -13,11 +13,12 @@ from ugatit.checkpoints.demo import demo_checkpoint
 from ugatit.checkpoints.location import PathLike
 from ugatit.checkpoints.sources import UNTRAINED, InitialWeights, Source, StoredWeights, WeightsAsOfficial
 from ugatit.errors import UserError
-from ugatit.nn.algebra import LEAST_CH, FastGenerator, fits
+from ugatit.nn.algebra import LEAST_CH
 from ugatit.nn.architecture import GENERATOR_OF_DIRECTION, Architecture
 from ugatit.nn.blueprint import blueprint, check_variants
 from ugatit.nn.build import Build, Registry
 from ugatit.nn.call import FROZEN_CALL, Call
+from ugatit.nn.fast_generator import FastGenerator, fits
 from ugatit.nn.generator import Generator, GeneratorOutput
 from ugatit.nn.policy import FLOAT32_POLICY, Policy, make_policy
 from ugatit.nn.presets import load_variants

@@ -64,14 +64,14 @@ class Case:
         )
         return PenaltyNoise(tf.constant(alpha.reshape(-1, 1, 1, 1), tf.float32), tf.constant(epsilon, tf.float32))
 
-    def training(self) -> Training:
+    def training(self, algebra: bool = False) -> Training:
         """The base checkpoint, optimiser state included."""
         reader = CheckpointReader(self.golden / 'checkpoints' / self.json['base_checkpoint'])
         architecture = dataclasses.replace(
             architecture_of(reader).architecture, image_size=self.json['flags']['img_size']
         )
         factory = checkpoint_factory(reader)
-        networks = build_networks(architecture, lambda scope: Build(factory=factory))
+        networks = build_networks(architecture, lambda scope: Build(factory=factory, algebra=algebra))
         optimisers = make_optimisers(networks, factory)
         recording = Optimisers(*(RecordingAdam(adam) for adam in optimisers))
         return Training(networks, recording, Objective(self.json['gan_type']), self.noise)
@@ -100,9 +100,9 @@ class Run:
         getattr(self, kind).update({(point, name): np.asarray(value) for name, value in values.items()})
 
 
-def run_converged(case: Case, moved_by: int = 0) -> Run:
+def run_converged(case: Case, moved_by: int = 0, algebra: bool = False) -> Run:
     """Protocol A: the same batch throughout, every `u` set before each update. Eager: quicker than tracing."""
-    training, run = case.training(), Run()
+    training, run = case.training(algebra), Run()
     state = official_state(training)
     batch = case.batch(case.arrays['in/A'], case.arrays['in/B'], moved_by=moved_by)
     for step in range(STEPS):

@@ -43,7 +43,7 @@ class Build:
     variants: Variants = DEFAULT_VARIANTS
     factory: VariableFactory = dataclasses.field(default_factory=seeded)
     pad_mode: str = 'mirror'  # how reflect padding is computed, see ugatit.nn.pad
-    own_gradients: bool = False  # for training on a CPU: slow gradients are those of ugatit.nn.gradients
+    algebra: bool = False  # for training on a CPU in float32: layers use the identities of ugatit.nn.algebra
     keep_float32: Callable[[], ContextManager[Any]] = contextlib.nullcontext  # statistics are computed in here: tells a
     # compiler that would make float32 operators float16 by itself to leave these as they are
     registry: Registry = dataclasses.field(default_factory=Registry)

@@ -13,7 +13,6 @@ from ugatit.nn.cam import Cam
 from ugatit.nn.layers import Conv, Dense
 from ugatit.nn.network import Network
 from ugatit.nn.norm import Norm
-from ugatit.nn.pad import upsample
 from ugatit.nn.policy import wide
 
 # Range groups that more than one layer writes; every other group is named after the one layer that writes it.
@@ -104,11 +103,9 @@ class Generator(Network):
         return (x, None) if self.cam is None else self.cam(x, call)
 
     def _decode(self, x: tf.Tensor, call: Call) -> tf.Tensor:
-        x = call.keep(f'{self.scope}/ResizeNearestNeighbor', upsample(x), DECODER)
-        x = self.layer_ins_norm_0(self.up_conv_0(x, call), call)
+        x = self.layer_ins_norm_0(self.up_conv_0(x, call, f'{self.scope}/ResizeNearestNeighbor'), call)
         x = self._relu(x, call, 'Relu_4', 'layer_ins_norm_0')
-        x = call.keep(f'{self.scope}/ResizeNearestNeighbor_1', upsample(x), 'layer_ins_norm_0')
-        x = self.layer_ins_norm_1(self.up_conv_1(x, call), call)
+        x = self.layer_ins_norm_1(self.up_conv_1(x, call, f'{self.scope}/ResizeNearestNeighbor_1'), call)
         x = self._relu(x, call, 'Relu_5', 'layer_ins_norm_1')
         x = self.build.policy.vector(self.g_logit(x, call))
         return call.keep(f'{self.scope}/Tanh', wide(self.build.policy.vector(tf.tanh(x))))

@@ -7,12 +7,12 @@ from typing import Callable, Optional, Tuple
 import tensorflow as tf
 
 from ugatit.errors import UserError
+from ugatit.nn.algebra import trained
 from ugatit.nn.build import Build
-from ugatit.nn.call import PLAIN_CALL, Call, SingularVectors
-from ugatit.nn.gradients import conv2d
+from ugatit.nn.call import PLAIN_CALL, Call, SingularVectors, identity
 from ugatit.nn.half_kernel import HalfKernel, worth_keeping
 from ugatit.nn.norm import EPSILON, RunningStandardize
-from ugatit.nn.pad import margins, reflect_pad
+from ugatit.nn.pad import margins, reflect_pad, upsample
 from ugatit.nn.rules import split_variant
 from ugatit.nn.standardize import STATISTICS
 from ugatit.nn.variables import KERNEL, ONES, SINGULAR_VECTOR, ZEROS
@@ -121,22 +121,31 @@ class Conv(tf.Module):
         build.join(scope, guard == 'planned', reads, writes)
         self.after = BatchNormAfter(build, f'{scope}/batch_norm', outputs) if guard == 'norm_after' else None
 
-    def __call__(self, x: tf.Tensor, call: Call) -> tf.Tensor:
-        """x [N, H, W, inputs] -> [N, H', W', outputs], stored at the scale of the written group."""
+    def __call__(self, x: tf.Tensor, call: Call, upsampling: Optional[str] = None) -> tf.Tensor:
+        """x [N, H, W, inputs] -> [N, H', W', outputs], stored at the scale of the written group.
+
+        `upsampling` doubles H and W first; it is the official name of the map between, unless this never comes to be.
+        """
         build, name = self._build, self.weights.prefix
         kernel = self.weights.effective(call)
         bias = build.scaling.apply(tf.convert_to_tensor(self.weights.bias), self._bias_rule)
         fold = self.after is not None and self._folded and call.batch_momentum is None
         if fold:
             kernel, bias = self.after.folded_into(kernel, bias)
+        at_once = upsampling is not None and build.algebra and call.tap is identity and trained.can_upsample(x)
+        if upsampling is not None and not at_once:
+            x = call.keep(upsampling, upsample(x), self._reads)
         x = build.policy.operand(call.keep(f'{name}/input', x, self._reads))
-        x = reflect_pad(x, *self.margins, mode=build.pad_mode)
-        convolve = conv2d if build.own_gradients else tf.nn.conv2d
-        y = convolve(x, build.policy.operand(kernel), self.stride, padding='VALID')
+        y = (trained.upsampled if at_once else self._convolved)(x, build.policy.operand(kernel))
         y = call.keep(f'{name}/Conv2D', build.policy.result(y), self._writes)
         bias = build.policy.result(call.keep(f'{name}/bias', bias))
         y = clamped(call.keep(f'{name}/BiasAdd', build.policy.result(y + bias), self._writes), self._limit, build)
         return y if self.after is None or fold else self.after(y, call)
+
+    def _convolved(self, x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
+        if self._build.algebra:
+            return trained.convolved(x, kernel, self.stride, self.margins)
+        return tf.nn.conv2d(reflect_pad(x, *self.margins, mode=self._build.pad_mode), kernel, self.stride, 'VALID')
 
 
 class Dense(tf.Module):

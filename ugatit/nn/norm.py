@@ -8,9 +8,9 @@ from typing import Any, Callable, ContextManager, Dict, Optional, Tuple, Union
 import tensorflow as tf
 
 from ugatit.errors import UserError
+from ugatit.nn.algebra.standardized import standardized
 from ugatit.nn.build import Build
 from ugatit.nn.call import Call
-from ugatit.nn.gradients import standardized
 from ugatit.nn.policy import wide
 from ugatit.nn.rules import split_variant
 from ugatit.nn.standardize import INSTANCE_AXES, LAYER_AXES, STATISTICS
@@ -74,7 +74,7 @@ class Norm(tf.Module):
         self.kind, parameters = _resolve(build.variant('norm', scope, 'norm'), scope, place)
         self._standardize = STATISTICS[build.variant('statistics', scope, 'norm')]
         wide_vectors = build.policy.vector_format is FLOAT32 and self._standardize is STATISTICS['plain']
-        self._own_gradients = build.own_gradients and wide_vectors
+        self._algebra = build.algebra and wide_vectors
         self._smoothing = smoothing and self.kind == 'adaptive_layer_instance'
         self._adaptive = place == 'adaptive' and 'own' not in parameters
         self._groups = _group_count(self.kind, parameters, channels, scope)
@@ -124,7 +124,7 @@ class Norm(tf.Module):
             number = f'_{which}' if which else ''
             return call.keep(f'{self.scope}/{head}{number}{slash}{tail}', value, self._reads, power)
 
-        if self._own_gradients and axes in (INSTANCE_AXES, LAYER_AXES):
+        if self._algebra and axes in (INSTANCE_AXES, LAYER_AXES):
             return keep('truediv', standardized(self._build.policy.vector(x), axes, self.epsilon()), 0)
         with self._scope():
             return self._standardize(x, axes, self.epsilon(), self._build.policy, keep)

@@ -27,8 +27,8 @@ class Runner(Device):
         return tf.device(self.device)
 
     def adapt(self, build: Build) -> Build:
-        """XLA has no kernel for the gradient of TensorFlow's own reflect padding."""
-        return dataclasses.replace(build, pad_mode='slices') if self.xla else build
+        """XLA has no kernel for the gradient of TensorFlow's own reflect padding, and a slow one for sums by index."""
+        return dataclasses.replace(build, pad_mode='slices', algebra=False) if self.xla else build
 
     def compile(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return tf.function(function, autograph=False, jit_compile=True if self.xla else None)

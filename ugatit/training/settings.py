@@ -29,6 +29,7 @@ _NOT_NEGATIVE = ('adversarial_weight', 'cycle_weight', 'identity_weight', 'cam_w
                  'decay_epoch')  # fmt: skip
 
 RANGES = ('auto', 'live', 'none')
+ALGEBRAS = ('auto', 'plain')
 
 
 def _require(fits: bool, field: str, expected: str, arrived: Any) -> None:
@@ -58,7 +59,7 @@ class TrainingSettings:
     l2: float = 1e-4
     batch_momentum: float = 0.9
     recompute: bool = False
-    own_gradients: bool = False
+    algebra: str = 'auto'
     log_every: int = 10
     save_every: int = 1000
     sample_every: int = 1000
@@ -73,6 +74,7 @@ class TrainingSettings:
         _require(self.learning_rate > 0, 'training.learning_rate', 'more than 0', self.learning_rate)
         _require(0 <= self.batch_momentum <= 1, 'training.batch_momentum', 'between 0 and 1', self.batch_momentum)
         _require(0 <= self.seed < 2**63, 'training.seed', '0 or more', self.seed)
+        _require(self.algebra in ALGEBRAS, 'training.algebra', f'one of {", ".join(ALGEBRAS)}', self.algebra)
         _require(self.gan_type in GAN_LOSSES, 'training.gan_type', f'one of {", ".join(GAN_LOSSES)}', self.gan_type)
 
     @property

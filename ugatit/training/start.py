@@ -18,9 +18,11 @@ from ugatit.checkpoints import (
 )
 from ugatit.checkpoints.location import prefixes_in
 from ugatit.errors import UserError
+from ugatit.nn.algebra import LEAST_CH
 from ugatit.nn.architecture import DISCRIMINATORS, GENERATORS, NETWORKS, Architecture
 from ugatit.nn.blueprint import VariableSpec, variable_specs
 from ugatit.nn.build import Build, Registry
+from ugatit.nn.policy import FLOAT32_POLICY
 from ugatit.nn.rules import Variants
 from ugatit.nn.variables import seeded
 from ugatit.training.device import Device
@@ -148,7 +150,8 @@ def make_training(settings: Settings, start: Start, device: Device = PLAIN_DEVIC
     source = start.resumed or start.weights
     stored = fresh if source is None else checkpoint_factory(source, fallback=fresh)
     slots = checkpoint_factory(start.resumed) if start.resumed else fresh
-    made = Build(precision.policy, variants=variants, factory=stored, own_gradients=training.own_gradients)
+    made = Build(precision.policy, variants=variants, factory=stored)
+    made = dataclasses.replace(made, algebra=_uses_algebra(settings, made, device))
     networks = build_networks(
         settings.model.architecture,
         lambda scope: device.adapt(dataclasses.replace(made, scaling=precision.scaling(scope), registry=Registry())),
@@ -168,6 +171,12 @@ def make_training(settings: Settings, start: Start, device: Device = PLAIN_DEVIC
         precision,
         device,
     )
+
+
+def _uses_algebra(settings: Settings, build: Build, device: Device) -> bool:
+    """Whether layers use the identities of `ugatit.nn.algebra`: where they hold and pay."""
+    wanted = settings.training.algebra == 'auto' and settings.model.ch >= LEAST_CH
+    return wanted and device.name == 'cpu' and build.policy == FLOAT32_POLICY
 
 
 def report_changes(settings: Settings, start: Start) -> List[str]:

@@ -13,9 +13,9 @@ from tests import reference, tolerances
 from tests.nn.golden_cases import DIRECTIONS, float64_noise, golden_case
 from tests.nn.weights import deviation
 from tests.ranges import support
-from ugatit.nn.algebra import FastGenerator, fits
 from ugatit.nn.architecture import Architecture
 from ugatit.nn.build import Build
+from ugatit.nn.fast_generator import FastGenerator, fits
 from ugatit.nn.generator import Generator, GeneratorOutput
 from ugatit.nn.scaling import Live
 

@@ -21,9 +21,23 @@ from typing import Tuple
 import numpy as np
 import tensorflow as tf
 
+from ugatit.nn.algebra.bilinear import Bilinear
 from ugatit.nn.algebra.padding import padded, repeated
 from ugatit.nn.algebra.product import Product
 
+
+def _edge_repeated(size: int) -> np.ndarray:
+    return repeated(size, 1)
+
+
+# The same as a bilinear algorithm, for its gradients (bilinear.py). What follows is two to three times faster forward.
+UPSAMPLED = Bilinear(
+    np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]),
+    np.array([[1.0, 1.0, 1.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+    np.array([[0.0, 1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]]),
+    1,
+    _edge_repeated,
+)
 VERTICAL = np.array([[1.0, 1.0, 1.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # s, -g0, g2
 HORIZONTAL = np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])  # s, g0, -g2: these are subtracted
 

@@ -1,4 +1,8 @@
-"""The generator's forward pass in terms of the identities of this package; its twin is `ugatit.nn.generator`."""
+"""The generator's forward pass in terms of the identities of `ugatit.nn.algebra`; its twin is `ugatit.nn.generator`.
+
+Intermediate tensors are not those of the official graph, so whoever asks for these (a tap), or for another format,
+variant or device, gets the twin.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +24,6 @@ from ugatit.nn.layers import Conv, Dense
 from ugatit.nn.norm import Norm
 from ugatit.nn.rules import DEFAULT_VARIANTS
 from ugatit.nn.scaling import Folded, Unplanned
-
-LEAST_CH = 32
-"""Smaller networks are bound by the number of operations, of which the identities need more (docs/performance.md)."""
 
 Step = Callable[[tf.Tensor], tf.Tensor]
 

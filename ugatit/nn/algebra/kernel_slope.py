@@ -1,6 +1,6 @@
-"""Gradients written out where TensorFlow's own are slow on a CPU: a convolution's to its kernel, a standardisation's.
+"""A convolution's gradient to its kernel as one matrix product for each of the kernel's places.
 
-Forward nothing changes, not a bit; backward the same sums are added in another order. Wanted by `Build.own_gradients`.
+Forward nothing changes, not a bit; backward the same sums are added in another order.
 """
 
 from __future__ import annotations
@@ -76,34 +76,3 @@ def _phases(x: tf.Tensor, stride: int, rows: int, columns: int) -> List[List[tf.
     x = tf.pad(x, [[0, 0], [0, short[0]], [0, short[1]], [0, 0]])[:, : stride * rows, : stride * columns]
     split = tf.reshape(x, [-1, rows, stride, columns, stride * channels])  # slices of it need no strides
     return [[split[:, :, p, :, q * channels : (q + 1) * channels] for q in range(stride)] for p in range(stride)]
-
-
-def standardized(x: tf.Tensor, axes: Sequence[int], epsilon: tf.Tensor) -> tf.Tensor:
-    """(x - mean) / sqrt(variance + epsilon), x [N, H, W, C], axes (1, 2) or (1, 2, 3), epsilon a scalar.
-
-    Gradient: (g - mean(g) - x_hat * mean(g * x_hat)) / deviation, a third of the passes over the map that TensorFlow
-    makes; its means are matrix products.
-    """
-
-    @tf.custom_gradient
-    def centred_and_scaled(x: tf.Tensor) -> Tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
-        centred = x - tf.reduce_mean(x, axes, keepdims=True)
-        deviation = tf.sqrt(tf.reduce_mean(tf.square(centred), axes, keepdims=True) + epsilon)
-        x_hat = centred / deviation
-
-        def slope(upstream: tf.Tensor) -> tf.Tensor:
-            along = mean_of(upstream * x_hat, axes)
-            return (upstream - mean_of(upstream, axes) - x_hat * along) * (1.0 / deviation)
-
-        return x_hat, slope
-
-    return centred_and_scaled(x)
-
-
-def mean_of(x: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
-    """`tf.reduce_mean` over (1, 2) or (1, 2, 3) of [N, H, W, C], keepdims; a product with ones adds on all cores."""
-    shape = tf.shape(x)
-    pixels = shape[1] * shape[2]
-    ones = tf.fill(tf.stack([shape[0], 1, pixels]), 1.0 / tf.cast(pixels, x.dtype))
-    per_channel = tf.matmul(ones, tf.reshape(x, tf.stack([shape[0], pixels, shape[3]])))[:, :, None, :]
-    return tf.reduce_mean(per_channel, 3, keepdims=True) if 3 in axes else per_channel
