@@ -247,3 +247,9 @@ CLIP_PALETTE_LEVELS = 4
 # One layer by an identity in float32 against float64, share of the largest: sums over some hundred products, through
 # Winograd's transforms, which lose two bits at most (measured: 1.6e-6).
 ALGEBRA_LAYER = 1e-5
+
+# --- engines that compare dumps ---
+# NumPy's and the compiled one, both float64: sums in another order.
+DUMP_ENGINES = 1e-11
+# The compiled engine's own logarithm of a quotient, relative, where it is no nearer to zero than 1e-3: a few roundings.
+DUMP_LOGARITHM = 1e-15

@@ -11,9 +11,21 @@ from tests.diagnosis import tiny
 from ugatit.checkpoints.folding import fold_exponents
 from ugatit.diagnosis.pictures import noise_pictures
 from ugatit.dumps.capture import Capture, capture, write_npy
+from ugatit.dumps.engines import NUMPY, Engine
 from ugatit.dumps.fake_npu import write_tree
 from ugatit.nn.policy import FLOAT32_POLICY, make_policy
 from ugatit.translate import load
+
+
+@pytest.fixture(scope='session', params=['numpy', 'numba'])
+def engine(request: pytest.FixtureRequest) -> Engine:
+    """Each in turn; both must find the same."""
+    if request.param == 'numpy':
+        return NUMPY
+    pytest.importorskip('numba', reason='numba is not installed: pip install "ugatit[fast]"')
+    from ugatit.dumps import fused
+
+    return Engine(fused.ends, fused.fused_sums)
 
 
 @pytest.fixture(scope='session')

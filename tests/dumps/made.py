@@ -7,6 +7,7 @@ from typing import Dict, Optional, Sequence
 
 import numpy as np
 
+from ugatit.dumps.engines import NUMPY, Engine
 from ugatit.dumps.metrics import Metrics, measure
 from ugatit.dumps.tensors import TensorRef
 from ugatit.dumps.writer import Tensor, write_dump
@@ -19,11 +20,18 @@ def npu_file(path: pathlib.Path, outputs: Sequence[Tensor], inputs: Sequence[Ten
     write_dump(path, name, inputs, outputs, 5)
 
 
-def measured(folder: pathlib.Path, left: np.ndarray, right: np.ndarray, data_type: Optional[int] = None) -> Metrics:
+def measured(
+    folder: pathlib.Path,
+    left: np.ndarray,
+    right: np.ndarray,
+    engine: Engine = NUMPY,
+    data_type: Optional[int] = None,
+) -> Metrics:
     """Left as a binary dump against right as .npy."""
     npu_file(folder / 'left', [Tensor(np.asarray(left), data_type=data_type)])
     np.save(folder / 'right.npy', right)
-    return measure(TensorRef(folder / 'left', 'dump').open(), TensorRef(folder / 'right.npy', 'golden').open())
+    tensors = TensorRef(folder / 'left', 'dump').open(), TensorRef(folder / 'right.npy', 'golden').open()
+    return measure(*tensors, engine)
 
 
 def reference(left: np.ndarray, right: np.ndarray) -> Dict[str, float]:

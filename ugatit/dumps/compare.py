@@ -12,6 +12,7 @@ import pathlib
 from typing import Any, Callable, ContextManager, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ugatit.dumps.ahead import ReadAhead
+from ugatit.dumps.engines import NUMPY, Engine, choose_engine
 from ugatit.dumps.matching import Matching, Pair, choose, match
 from ugatit.dumps.metrics import measure
 from ugatit.dumps.table import Row, alone_rows, row_of
@@ -87,9 +88,10 @@ def _measure_all(matching: Matching, done: _Journal, progress: Progress, threads
     wanted = [() if number in done.known else (pair.left, pair.right) for number, pair in pairs]
     rows, pool = [], concurrent.futures.ThreadPoolExecutor(count)
     with progress(matching.pairs, 'tensors') as bar, pool, ReadAhead(wanted) as ahead:
+        engine = choose_engine(sum(os.stat(ref.path).st_size for group in wanted for ref in group))
 
         def one(item: Tuple[int, Pair]) -> Row:
-            row = done.known.get(item[0]) or measured_row(*item)
+            row = done.known.get(item[0]) or measured_row(*item, engine)
             ahead.done(item[0])
             return row
 
@@ -104,7 +106,7 @@ def _measure_all(matching: Matching, done: _Journal, progress: Progress, threads
     return rows
 
 
-def measured_row(sequence: int, pair: Pair) -> Row:
+def measured_row(sequence: int, pair: Pair, engine: Engine = NUMPY) -> Row:
     """Measures one pair; what cannot be compared gets the reason."""
     row = row_of(sequence, pair)
     try:
@@ -116,7 +118,7 @@ def measured_row(sequence: int, pair: Pair) -> Row:
             address=left.address,
             shape=tuple(left.shape),
         )
-        m = measure(left, right)
+        m = measure(left, right, engine)
         notes = list(m.notes)
         if _squeezed(left.shape) != _squeezed(right.shape):
             notes.append(f'shapes differ: {list(left.shape)} and {list(right.shape)}, compared value by value')

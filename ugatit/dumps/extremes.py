@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Tuple
+from typing import Callable, NamedTuple, Tuple
 
 import numpy as np
 
@@ -30,13 +30,22 @@ class Extremes(NamedTuple):
         return larger(self.high, -self.low)
 
 
-def extremes(tensor: OpenTensor, limit: float = math.inf) -> Extremes:
-    """Of all elements."""
+def numpy_ends(block: np.ndarray) -> Tuple[float, float]:
+    """Smallest and largest value of a block of numbers; NaN twice, or at least once, where it holds one."""
+    return _half_ends(block) if block.dtype == np.dtype('<f2') else (float(block.min()), float(block.max()))
+
+
+def extremes(
+    tensor: OpenTensor,
+    limit: float = math.inf,
+    ends: Callable[[np.ndarray], Tuple[float, float]] = numpy_ends,
+) -> Extremes:
+    """Of all elements; `ends` looks at a block."""
     low, high, beyond = math.inf, -math.inf, 0
     for block in tensor.blocks(_BLOCK, ordered=False):
         if tensor.dtype.name == 'bfloat16':
             block = bfloat16_to_float32(block)
-        first, last = _half_ends(block) if block.dtype == np.dtype('<f2') else (float(block.min()), float(block.max()))
+        first, last = ends(block)
         low, high = smaller(low, first), larger(high, last)
         if not max(last, -first) <= limit:
             beyond += _count_beyond(block, limit)

@@ -20,14 +20,14 @@ from typing import Iterator, List, Tuple
 
 import numpy as np
 
-from ugatit.dumps.dtypes import FLOAT16_MAX, ToFloat64
-from ugatit.dumps.extremes import Extremes, extremes, larger
-from ugatit.dumps.side import BLOCK, Side, dot
+from ugatit.dumps.dtypes import FLOAT16_MAX
+from ugatit.dumps.engines import NUMPY, Engine
+from ugatit.dumps.extremes import extremes
+from ugatit.dumps.sums import EPSILON, Sums
 from ugatit.dumps.tensors import OpenTensor
 from ugatit.errors import UserError
 
-EPSILON = float(np.finfo(np.float64).eps)
-_GATHERED = 1 << 20  # values taken out of tiles at a time
+_GATHERED = 1 << 18  # values taken out of tiles at a time; for more the system gives fresh pages each time, which costs
 _SATURATED = 65472.0  # the largest float16 that is not saturated
 
 
@@ -64,28 +64,27 @@ class Metrics:
         return math.isfinite(self.left_amax) and math.isfinite(self.right_amax)
 
 
-def measure(left: OpenTensor, right: OpenTensor) -> Metrics:
+def measure(left: OpenTensor, right: OpenTensor, engine: Engine = NUMPY) -> Metrics:
     """Compares two tensors of one size. UserError where the sizes differ, or there is nothing."""
     if left.size != right.size:
         raise UserError(f'{left.size} values of shape {list(left.shape)} against {right.size} of {list(right.shape)}')
     if not left.size:
         raise UserError('the tensors are empty')
     with np.errstate(all='ignore'):
-        ends = extremes(left, _SATURATED if left.dtype.is_float16 else math.inf), extremes(right, FLOAT16_MAX)
-        sums = _Sums(*ends)
-        for x, y in _pairs(left, right, ends):
+        limit = _SATURATED if left.dtype.is_float16 else math.inf
+        ends = extremes(left, limit, engine.ends), extremes(right, FLOAT16_MAX, engine.ends)
+        sums = engine.sums((left.dtype, right.dtype), ends)
+        for x, y in _pairs(left, right, sums.most):
             sums.add(x, y)
         return _finish(left, sums)
 
 
-def _pairs(
-    left: OpenTensor, right: OpenTensor, ends: Tuple[Extremes, Extremes]
-) -> Iterator[Tuple[np.ndarray, np.ndarray]]:
-    """Blocks of both sides as float64, cut to one length."""
-    a, b = _Feed(left, ends[0].finite), _Feed(right, ends[1].finite)
+def _pairs(left: OpenTensor, right: OpenTensor, most: int) -> Iterator[Tuple[np.ndarray, np.ndarray]]:
+    """Blocks of both sides as they are stored, cut to one length."""
+    a, b = _Feed(left), _Feed(right)
     remaining = left.size
     while remaining:
-        count = min(BLOCK, a.ready(), b.ready())
+        count = min(most, a.ready(), b.ready())
         yield a.take(count), b.take(count)
         remaining -= count
 
@@ -93,8 +92,7 @@ def _pairs(
 class _Feed:
     """Hands out a tensor's values in pieces of any length."""
 
-    def __init__(self, tensor: OpenTensor, finite: bool) -> None:
-        self._convert, self._out = ToFloat64(tensor.dtype, finite, BLOCK), np.empty(BLOCK)
+    def __init__(self, tensor: OpenTensor) -> None:
         self._blocks = tensor.blocks(_GATHERED)
         self._block, self._position = np.zeros(0), 0
 
@@ -106,57 +104,10 @@ class _Feed:
     def take(self, count: int) -> np.ndarray:
         part = self._block[self._position : self._position + count]
         self._position += count
-        return self._convert(part, self._out)
+        return part
 
 
-class _Sums:
-    """What one pass adds up once both sides' ends are known."""
-
-    def __init__(self, left: Extremes, right: Extremes) -> None:
-        self.ends, self.finite = (left, right), left.finite and right.finite
-        self.count, self.xy, self.dd, self.d, self.relative = 0, 0.0, 0.0, 0.0, 0.0
-        self.max_d = self.max_relative = 0.0
-        self.sides = Side(left), Side(right)
-        self.weighted = 0.0  # sum p log(p / q)
-        self._zeros = not (right.low > EPSILON or right.high < -EPSILON)
-        self._work = np.empty(BLOCK), np.empty(BLOCK)
-
-    def add(self, x: np.ndarray, y: np.ndarray) -> None:
-        """Blocks of both sides, which are overwritten."""
-        self.count += x.size
-        self.xy += dot(x, y)
-        self._difference(x, y, self._work[0][: x.size], self._work[1][: x.size])
-        for side, v in zip(self.sides, (x, y)):
-            side.add(v, self.finite)
-        if self.finite:
-            ratio = np.divide(x, y, out=self._work[0][: x.size])
-            self.weighted += dot(x, np.log(ratio, out=ratio))
-
-    def _difference(self, x: np.ndarray, y: np.ndarray, d: np.ndarray, other: np.ndarray) -> None:
-        np.subtract(x, y, out=d)
-        self.dd += dot(d, d)
-        distance, size = np.abs(d, out=other), np.abs(y, out=d)  # in place, old NumPys are ten times slower
-        self.d, self.max_d = self.d + float(distance.sum()), larger(self.max_d, float(distance.max()))
-        zero = size <= EPSILON if self._zeros and not size.min() > EPSILON else None
-        if not self.finite:
-            np.abs(x / y - 1, out=distance)  # by the letter: with infinities the quotient below is another
-        else:
-            np.divide(distance, size, out=distance)
-        if zero is not None:
-            np.copyto(distance, 0.0, where=zero)
-        self.relative += float(distance.sum())
-        self.max_relative = larger(self.max_relative, float(distance.max()))
-
-    def divergence(self) -> float:
-        """sum (p/P) log((p/P) / (q/Q)) = sum(p log(p/q)) / P - log(P/Q)."""
-        left, right = (side.total for side in self.sides)
-        if not self.finite or not left > 0 or not right > 0:
-            return math.nan
-        found = self.weighted / left - math.log(left / right)
-        return 0.0 if abs(found) < EPSILON else found
-
-
-def _finish(left: OpenTensor, sums: _Sums) -> Metrics:
+def _finish(left: OpenTensor, sums: Sums) -> Metrics:
     n, notes = sums.count, []
     x, y = sums.sides
     cosine = _cosine(sums, left.shape, notes)
@@ -186,7 +137,7 @@ def _finish(left: OpenTensor, sums: _Sums) -> Metrics:
     )
 
 
-def _cosine(sums: _Sums, shape: Tuple[int, ...], notes: List[str]) -> float:
+def _cosine(sums: Sums, shape: Tuple[int, ...], notes: List[str]) -> float:
     if not shape:
         notes.append('a scalar: its cosine is 1 by definition')
         return 1.0

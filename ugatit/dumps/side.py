@@ -27,7 +27,8 @@ class Side:
         self._shift = 0.0 if self._around_zero else ends.low
         self._scale = None if self._constant or _SMALL < width < 1 / _SMALL else 1.0 / width
         kept = width if self._scale is None and not self._constant else 1.0
-        self._floor = np.full(BLOCK, _KL_FLOOR * kept)  # an array, because a scalar is several times slower
+        self.offset, self.floor = 0.0 if self._constant else ends.low, _KL_FLOOR * kept  # of values as scaled
+        self._floors = np.full(BLOCK, self.floor)  # an array, because a scalar is several times slower
         self.sum = self.squares = self.shifted = self.total = 0.0  # v, v**2, (v - low)**2, and v as scaled
 
     def add(self, v: np.ndarray, divergence: bool) -> None:
@@ -39,8 +40,13 @@ class Side:
         if divergence:
             if self._scale is not None:
                 np.multiply(v, self._scale, out=v)
-            np.maximum(v, self._floor[: v.size], out=v)
+            np.maximum(v, self._floors[: v.size], out=v)
             self.total += float(v.sum())
+
+    @property
+    def plain(self) -> bool:
+        """Whether values as scaled are within 2**-423..2**400, and only their offset is taken off."""
+        return self._scale is None and (not self._constant or abs(self._low) < 1 / _SMALL)
 
     def deviation(self, count: int) -> float:
         mean = self.sum / count - self._shift

@@ -65,20 +65,24 @@ class OpenTensor:
     stored: Optional[np.ndarray] = None  # all elements, flat, in whatever order the file has them; None: not so simple
 
     def blocks(self, limit: int, ordered: bool = True) -> Iterator[np.ndarray]:
-        """Flat arrays in plain order, or in the file's where that is cheaper; pages are given back along the way."""
-        if ordered or self.stored is None:
-            return self._forgetting(self.read(limit))
-        return self._forgetting(self.stored[i : i + limit] for i in range(0, self.stored.size, limit))
+        """Flat arrays in plain order, or in the file's where that is cheaper; pages are given back along the way.
 
-    def _forgetting(self, blocks: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
-        seen = 0
+        Reading in any order is a first look: a small file's pages stay for the second.
+        """
+        if ordered or self.stored is None:
+            return self._forgetting(self.read(limit), ordered)
+        return self._forgetting((self.stored[i : i + limit] for i in range(0, self.stored.size, limit)), ordered)
+
+    def _forgetting(self, blocks: Iterator[np.ndarray], last: bool) -> Iterator[np.ndarray]:
+        seen, kept = 0, not last
         for block in blocks:
             yield block
             seen += block.nbytes
             if seen > _FORGET_BYTES:
                 self.forget()
-                seen = 0
-        self.forget()
+                seen, kept = 0, False
+        if not kept:
+            self.forget()
 
     def array(self) -> np.ndarray:
         """All of it, for small tensors."""

@@ -1,0 +1,42 @@
+"""Which engine adds up: the compiled one where it pays and can be had."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Callable, NamedTuple, Tuple
+
+import numpy as np
+
+from ugatit.dumps.dtypes import DataType
+from ugatit.dumps.extremes import Extremes, numpy_ends
+from ugatit.dumps.sums import NumpySums, Sums
+
+# Loading numba and what it compiled takes 0.7 s, in which two cores compare about this much with NumPy; compiling takes
+# three seconds more, once.
+_WORTH = 150 << 20
+
+
+class Engine(NamedTuple):
+    """The work on single blocks."""
+
+    ends: Callable[[np.ndarray], Tuple[float, float]]  # smallest and largest value, NaN if there is one
+    sums: Callable[[Tuple[DataType, DataType], Tuple[Extremes, Extremes]], Sums]  # of two tensors
+
+
+NUMPY = Engine(numpy_ends, NumpySums)
+
+
+def choose_engine(size: int) -> Engine:
+    """The engine for `size` bytes of both sides' files. Without numba, or with one that fails, it is NumPy's."""
+    if size < _WORTH:
+        return NUMPY
+    try:
+        from ugatit.dumps import fused
+
+        fused.prepare()
+    except ImportError:
+        return NUMPY
+    except Exception as error:  # a broken cache or compiler must not keep anybody from comparing
+        warnings.warn(f'numba fails ({type(error).__name__}: {error}); comparing with NumPy, slower', stacklevel=2)
+        return NUMPY
+    return Engine(fused.ends, fused.fused_sums)
