@@ -39,20 +39,23 @@ def main() -> None:
     parser.add_argument('--size', type=float, default=0.2, help='GB of the NPU dump (the reported one had 3.7)')
     parser.add_argument('--folder', default=None, help='where to write; a temporary folder without it')
     parser.add_argument('--cold', action='store_true', help='also measure from the disk, not from the page cache')
+    parser.add_argument('--numpy', action='store_true', help='compare as if numba were not installed')
     parser.add_argument('--json', default=None)
     parser.add_argument('--compare', nargs=2, help=argparse.SUPPRESS)  # the measured process itself
     options = parser.parse_args()
+    if options.numpy:
+        sys.modules['numba'] = None  # importing it raises ImportError
     if options.compare:
         print(json.dumps(_compare(*map(pathlib.Path, options.compare))))
         return
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        result = _measure(pathlib.Path(folder), options.size, options.cold)
+        result = _measure(pathlib.Path(folder), options.size, options.cold, ['--numpy'] if options.numpy else [])
     print('\n'.join(f'{key}: {value}' for key, value in result.items()))
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(result, indent=1) + '\n')
 
 
-def _measure(folder: pathlib.Path, gigabytes: float, cold: bool) -> Dict[str, object]:
+def _measure(folder: pathlib.Path, gigabytes: float, cold: bool, words: List[str]) -> Dict[str, object]:
     left, right = folder / 'npu', folder / 'npy'
     pairs = _write(left, right, gigabytes)
     total = sum(path.stat().st_size for place in (left, right) for path in place.iterdir())
@@ -67,12 +70,12 @@ def _measure(folder: pathlib.Path, gigabytes: float, cold: bool) -> Dict[str, ob
         reading, cpu = _read(left, right)
         _drop(state, left, right)
         start = time.monotonic()
-        child = subprocess.run(
-            [sys.executable, __file__, '--compare', str(left), str(right)], capture_output=True, text=True, check=True
-        )
+        command = [sys.executable, __file__, '--compare', str(left), str(right), *words]
+        child = subprocess.run(command, capture_output=True, text=True, check=True)
         seconds = time.monotonic() - start
         found = json.loads(child.stdout)
         assert found['compared'] == pairs
+        result['engine'] = found['engine']
         result[f'{state}_read_gb_per_s'] = round(total / reading / 1e9, 3)
         result[f'{state}_compare_gb_per_s'] = round(total / seconds / 1e9, 3)
         result[f'{state}_fraction_of_reading'] = round(reading / seconds, 3)
@@ -119,6 +122,7 @@ def _compare(left: pathlib.Path, right: pathlib.Path) -> Dict[str, object]:
     return {
         'compared': len(comparison.compared),
         'peak_kb': int(peaks[0]),
+        'engine': 'numba' if 'ugatit.dumps.fused' in sys.modules else 'numpy',
         'cpu_seconds': usage.ru_utime + usage.ru_stime,
     }
 

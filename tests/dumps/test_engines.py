@@ -39,6 +39,14 @@ def fused() -> types.ModuleType:
 
 
 @pytest.fixture(scope='module')
+def kernels(fused: types.ModuleType) -> types.ModuleType:
+    """Its loops."""
+    from ugatit.dumps import kernels
+
+    return kernels
+
+
+@pytest.fixture(scope='module')
 def compiled(fused: types.ModuleType) -> Engine:
     return Engine(fused.ends, fused.fused_sums)
 
@@ -116,21 +124,21 @@ def test_what_numpy_must_do_is_left_to_it(case: str, fused: types.ModuleType) ->
     assert isinstance(fused.fused_sums(integers, tuple(ends)), NumpySums)
 
 
-def test_logarithms_of_quotients(fused: types.ModuleType) -> None:
+def test_logarithms_of_quotients(kernels: types.ModuleType) -> None:
     """Of numbers of like and of unlike size, over all that scaled values can be."""
     p, q = (np.exp2(_RANDOM.uniform(-423, 400, 20000)) for _ in range(2))
     p, q = np.concatenate([p, q * _RANDOM.uniform(0.4, 2.5, q.size)]), np.concatenate([q, q])
-    found = np.array([fused._log_ratio(*pair) for pair in zip(p, q)])
+    found = np.array([kernels.log_ratio(*pair) for pair in zip(p, q)])
     wanted = np.log(p.astype(np.longdouble) / q).astype(float)
     assert np.max(np.abs(found - wanted) / np.maximum(np.abs(wanted), 1e-3)) < DUMP_LOGARITHM
-    assert fused._log_ratio(3e-7, 3e-7) == 0
+    assert kernels.log_ratio(3e-7, 3e-7) == 0
 
 
-def test_every_float16_is_widened_exactly(fused: types.ModuleType) -> None:
+def test_every_float16_is_widened_exactly(kernels: types.ModuleType) -> None:
     halves = np.arange(1 << 16, dtype=np.uint16)
     finite = np.sort(halves.view(np.float16)[np.isfinite(halves.view(np.float16))])
     found = np.empty(finite.size)
-    fused._side(finite.view(np.uint16), 0.0, -math.inf, found)
+    kernels.add_side(finite.view(np.uint16), 0.0, -math.inf, found)
     assert np.array_equal(found, finite.astype(np.float64))
 
 
@@ -174,21 +182,23 @@ def test_a_numba_that_fails_is_said(eager: None, fused: types.ModuleType, monkey
         assert choose_engine(1) is NUMPY
 
 
-def test_no_place_to_keep_what_was_compiled(fused: types.ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_place_to_keep_what_was_compiled(kernels: types.ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     """Numba raises RuntimeError when it is told to cache a function of a file beside which it cannot write."""
-    compile_ = fused.njit
+    compile_ = kernels.njit
 
     def njit(**options: object) -> object:
         if options.pop('cache', False):
             raise RuntimeError('cannot cache function: no locator available')
         return compile_(**options)
 
-    monkeypatch.setattr(fused, 'njit', njit)
-    assert fused._kept(lambda x: x + 1)(1) == 2
+    monkeypatch.setattr(kernels, 'njit', njit)
+    assert kernels._kept(lambda x: x + 1)(1) == 2
 
 
-def test_no_room_to_keep_what_was_compiled(fused: types.ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    function = fused.njit(lambda x: x + 1)
+def test_no_room_to_keep_what_was_compiled(
+    fused: types.ModuleType, kernels: types.ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = kernels.njit(lambda x: x + 1)
 
     def full(*_: object) -> None:
         raise OSError('no space left on device')

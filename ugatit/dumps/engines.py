@@ -11,9 +11,9 @@ from ugatit.dumps.dtypes import DataType
 from ugatit.dumps.extremes import Extremes, numpy_ends
 from ugatit.dumps.sums import NumpySums, Sums
 
-# Loading numba and what it compiled takes 0.7 s, in which two cores compare about this much with NumPy; compiling takes
-# three seconds more, once.
-_WORTH = 150 << 20
+# Loading numba and what it compiled takes 0.7 s, in which two cores compare about this much with NumPy. Compiling, which
+# happens once, takes three seconds more.
+_WORTH = 300 << 20
 
 
 class Engine(NamedTuple):
