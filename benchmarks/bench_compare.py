@@ -5,13 +5,14 @@
 Writes an NPU dump (float16, NC1HWC0 tiles) of that many GB and float32 `.npy` beside it to a temporary folder, reads
 both sides with plain numpy, compares them in a fresh process, and deletes everything. Peak memory is the comparing
 process's largest resident set, mapped pages of the files included. Two rates are told: with the files in the page
-cache, and with `--cold` from the disk.
+cache, and with `--cold` from the disk. The first run with numba compiles for some seconds: run it twice.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import re
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Dict, List
+from typing import Dict, List, Optional
 
 import numpy as np
 
@@ -39,17 +40,16 @@ def main() -> None:
     parser.add_argument('--size', type=float, default=0.2, help='GB of the NPU dump (the reported one had 3.7)')
     parser.add_argument('--folder', default=None, help='where to write; a temporary folder without it')
     parser.add_argument('--cold', action='store_true', help='also measure from the disk, not from the page cache')
-    parser.add_argument('--numpy', action='store_true', help='compare as if numba were not installed')
+    parser.add_argument('--engine', choices=('numpy', 'numba'), default=None, help='without it, as the size suggests')
     parser.add_argument('--json', default=None)
     parser.add_argument('--compare', nargs=2, help=argparse.SUPPRESS)  # the measured process itself
     options = parser.parse_args()
-    if options.numpy:
-        sys.modules['numba'] = None  # importing it raises ImportError
     if options.compare:
-        print(json.dumps(_compare(*map(pathlib.Path, options.compare))))
+        print(json.dumps(_compare(*map(pathlib.Path, options.compare), options.engine)))
         return
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        result = _measure(pathlib.Path(folder), options.size, options.cold, ['--numpy'] if options.numpy else [])
+        words = [f'--engine={options.engine}'] if options.engine else []
+        result = _measure(pathlib.Path(folder), options.size, options.cold, words)
     print('\n'.join(f'{key}: {value}' for key, value in result.items()))
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(result, indent=1) + '\n')
@@ -111,10 +111,13 @@ def _read(left: pathlib.Path, right: pathlib.Path) -> List[float]:
     return [time.monotonic() - start, time.process_time() - cpu]
 
 
-def _compare(left: pathlib.Path, right: pathlib.Path) -> Dict[str, object]:
+def _compare(left: pathlib.Path, right: pathlib.Path, engine: Optional[str]) -> Dict[str, object]:
+    from ugatit.dumps import engines
     from ugatit.dumps.compare import compare
     from ugatit.dumps.tree import scan
 
+    if engine is not None:
+        engines._WORTH = {'numpy': math.inf, 'numba': 0}[engine]
     comparison = compare(scan(left), scan(right))
     usage = resource.getrusage(resource.RUSAGE_SELF)
     status = pathlib.Path('/proc/self/status')  # ru_maxrss begins with what the parent process had

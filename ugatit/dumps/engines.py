@@ -11,8 +11,8 @@ from ugatit.dumps.dtypes import DataType
 from ugatit.dumps.extremes import Extremes, numpy_ends
 from ugatit.dumps.sums import NumpySums, Sums
 
-# Loading numba and what it compiled takes 0.7 s, in which two cores compare about this much with NumPy. Compiling, which
-# happens once, takes three seconds more.
+# Loading numba and what it compiled takes 0.7 s, in which two cores compare about so many bytes with NumPy. Compiling,
+# once, takes three seconds more.
 _WORTH = 300 << 20
 
 
