@@ -14,7 +14,8 @@ from tests.training import comparison
 from tests.training.golden_runs import Case, Run, has_true_gradient_zero, run_converged
 from tests.training.tiny_run import CPU, make_settings
 from ugatit.errors import UserError
-from ugatit.nn.algebra import LEAST_CH, bilinear, kernel_slope, trained
+from ugatit.nn import norm
+from ugatit.nn.algebra import LEAST_CH, trained
 from ugatit.runners import Runner
 from ugatit.training import start
 from ugatit.training.settings import NumericsSettings
@@ -22,12 +23,11 @@ from ugatit.training.settings import NumericsSettings
 
 @pytest.fixture(autouse=True)
 def used(monkeypatch: pytest.MonkeyPatch) -> Iterator[List[str]]:
-    """Which identities were used; they are at any width here, as the golden networks are narrow."""
+    """Which identities were used: at any width here, because the golden networks are narrow."""
     names: List[str] = []
-    for module, name in ((bilinear, '_spread_slope'), (kernel_slope, 'kernel_slope')):
-        monkeypatch.setattr(module, name, _noted(names, name, getattr(module, name)))
+    monkeypatch.setattr(trained, 'convolve', _noted(names, 'convolve', trained.convolve))
+    monkeypatch.setattr(norm, 'standardized', _noted(names, 'standardized', norm.standardized))
     monkeypatch.setattr(trained, 'NARROW', 1)
-    monkeypatch.setattr(kernel_slope, 'NARROW', 1)
     yield names
 
 
@@ -45,7 +45,7 @@ def test_first_losses_and_gradients_are_those_of_the_official_code(
 ) -> None:
     case = Case(golden, name)
     run = run_converged(case, algebra=True)
-    assert {'_spread_slope', 'kernel_slope'} <= set(used)
+    assert set(used) == {'convolve', 'standardized'}
     for record in case.json['records'][:2]:
         point, found = record['at'], {key[1]: value for key, value in run.all_losses.items() if key[0] == record['at']}
         assert len(found) >= 16

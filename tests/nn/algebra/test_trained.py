@@ -34,7 +34,7 @@ def _plain(margins: tuple, stride: int = 1) -> Layer:
     return lambda x, kernel: tf.nn.conv2d(reflect_pad(x, *margins), kernel, stride, 'VALID')
 
 
-def _by_product(margins: tuple, stride: int = 1) -> Layer:
+def _chosen(margins: tuple, stride: int = 1) -> Layer:
     return lambda x, kernel: trained.convolved(x, kernel, stride, margins)
 
 
@@ -43,11 +43,10 @@ KINDS = {
     'upsampled': Kind(
         lambda x, kernel: convolve(x, kernel, UPSAMPLED), lambda x, kernel: _plain((1, 1))(upsample(x), kernel)
     ),
-    'chosen': Kind(_by_product((1, 1)), _plain((1, 1))),
-    'stride 2': Kind(_by_product((1, 0), 2), _plain((1, 0), 2)),
-    '4x4, stride 2': Kind(_by_product((1, 1), 2), _plain((1, 1), 2), 4),
-    '4x4': Kind(_by_product((1, 2)), _plain((1, 2)), 4),
-    '7x7': Kind(_by_product((3, 3)), _plain((3, 3)), 7),
+    'chosen': Kind(_chosen((1, 1)), _plain((1, 1))),
+    'stride 2': Kind(_chosen((1, 0), 2), _plain((1, 0), 2)),
+    '4x4, stride 2': Kind(_chosen((1, 1), 2), _plain((1, 1), 2), 4),
+    '7x7': Kind(_chosen((3, 3)), _plain((3, 3)), 7),
 }
 
 
@@ -70,7 +69,6 @@ def _arguments(kind: Kind, size: tuple) -> List[tf.Tensor]:
 @pytest.fixture(autouse=True)
 def _however_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trained, 'NARROW', 1)
-    monkeypatch.setattr(trained.kernel_slope, 'NARROW', 1)
 
 
 @pytest.mark.parametrize('size', SIZES)

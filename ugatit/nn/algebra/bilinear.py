@@ -13,16 +13,21 @@ few multiplications. With V, U the transformed map and kernel, M = V U, everythi
 
 from __future__ import annotations
 
-from typing import Callable, NamedTuple, Tuple
+import dataclasses
+import functools
+from typing import Callable, Tuple
 
 import numpy as np
 import tensorflow as tf
+
+from ugatit.nn.algebra.traced import traced_once
 
 Slopes = Tuple[tf.Tensor, tf.Tensor]
 TAPS = 3
 
 
-class Bilinear(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Bilinear:
     """An algorithm for one axis; both axes use the same."""
 
     outputs: np.ndarray  # A [outputs, products] float64
@@ -54,20 +59,45 @@ def convolve(x: tf.Tensor, kernel: tf.Tensor, algorithm: Bilinear) -> tf.Tensor:
 
     @tf.custom_gradient
     def convolved(x: tf.Tensor, kernel: tf.Tensor) -> Tuple[tf.Tensor, Callable[[tf.Tensor], Slopes]]:
-        def slopes(upstream: tf.Tensor) -> Slopes:
-            product = _collected_slope(upstream, x.shape, algorithm)
-            to_x = _spread_slope(_products(product, transformed(kernel, algorithm), transpose_b=True), x, algorithm)
-            to_kernel = _products(_spread(x, algorithm), product, transpose_a=True)
-            return to_x, _transformed_slope(to_kernel, kernel.shape, algorithm)
-
-        return apply(x, transformed(kernel, algorithm), algorithm), slopes
+        y = _forward(algorithm)(x, kernel)
+        return y, lambda upstream: _backward(algorithm)(x, kernel, tf.ensure_shape(upstream, y.shape))
 
     return convolved(x, kernel)
 
 
 def apply(x: tf.Tensor, kernels: tf.Tensor, algorithm: Bilinear) -> tf.Tensor:
     """x [N, H, W, C] float32, kernels of `transformed` [products, C, K] -> [N, H', W', K]."""
-    return _collected(_products(_spread(x, algorithm), kernels), x.shape, algorithm)
+    return _applied(algorithm)(x, kernels)
+
+
+@functools.cache
+def _applied(algorithm: Bilinear) -> Callable[..., tf.Tensor]:
+    @traced_once
+    def applied(x: tf.Tensor, kernels: tf.Tensor) -> tf.Tensor:
+        return _collected(_products(_spread(x, algorithm), kernels), x.shape, algorithm)
+
+    return applied
+
+
+@functools.cache
+def _forward(algorithm: Bilinear) -> Callable[..., tf.Tensor]:
+    @traced_once
+    def forward(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
+        return _collected(_products(_spread(x, algorithm), transformed(kernel, algorithm)), x.shape, algorithm)
+
+    return forward
+
+
+@functools.cache
+def _backward(algorithm: Bilinear) -> Callable[..., Slopes]:
+    @traced_once
+    def backward(x: tf.Tensor, kernel: tf.Tensor, upstream: tf.Tensor) -> Slopes:
+        product = _collected_slope(upstream, x.shape, algorithm)
+        to_x = _spread_slope(_products(product, transformed(kernel, algorithm), transpose_b=True), x, algorithm)
+        to_kernel = _products(_spread(x, algorithm), product, transpose_a=True)
+        return to_x, _transformed_slope(to_kernel, kernel.shape, algorithm)
+
+    return backward
 
 
 def transformed(kernel: tf.Tensor, algorithm: Bilinear) -> tf.Tensor:

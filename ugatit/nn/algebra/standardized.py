@@ -31,8 +31,9 @@ def standardized(x: tf.Tensor, axes: Sequence[int], epsilon: tf.Tensor) -> tf.Te
 
 def mean_of(x: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
     """`tf.reduce_mean` over (1, 2) or (1, 2, 3) of [N, H, W, C], keepdims; a product with ones adds on all cores."""
-    shape = tf.shape(x)
-    pixels = shape[1] * shape[2]
-    ones = tf.fill(tf.stack([shape[0], 1, pixels]), 1.0 / tf.cast(pixels, x.dtype))
-    per_channel = tf.matmul(ones, tf.reshape(x, tf.stack([shape[0], pixels, shape[3]])))[:, :, None, :]
+    _, height, width, channels = x.shape
+    if height is None or width is None:
+        return tf.reduce_mean(x, axes, keepdims=True)
+    pixels = height * width
+    per_channel = tf.matmul(tf.fill([1, 1, pixels], 1.0 / pixels), tf.reshape(x, [-1, pixels, channels]))[:, :, None]
     return tf.reduce_mean(per_channel, 3, keepdims=True) if 3 in axes else per_channel

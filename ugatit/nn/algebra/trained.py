@@ -6,7 +6,6 @@ from typing import Tuple
 
 import tensorflow as tf
 
-from ugatit.nn.algebra import kernel_slope
 from ugatit.nn.algebra.bilinear import convolve
 from ugatit.nn.algebra.upsampling import UPSAMPLED
 from ugatit.nn.algebra.winograd import WINOGRAD
@@ -21,7 +20,7 @@ def convolved(x: tf.Tensor, kernel: tf.Tensor, stride: int, margins: Tuple[int, 
     known = None not in x.shape[1:3]
     if known and (size, stride, margins) == (3, 1, (1, 1)) and min(inputs, outputs) >= NARROW:
         return convolve(x, kernel, WINOGRAD)
-    return kernel_slope.conv2d(reflect_pad(x, *margins), kernel, stride)
+    return tf.nn.conv2d(reflect_pad(x, *margins), kernel, stride, 'VALID')
 
 
 def upsampled(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
