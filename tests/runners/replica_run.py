@@ -19,6 +19,7 @@ import tensorflow as tf
 
 from tests.training.tiny import TINY, make_images
 from ugatit.errors import UserError
+from ugatit.nn.algebra import trained
 from ugatit.nn.build import Build
 from ugatit.nn.policy import make_policy
 from ugatit.nn.variables import seeded
@@ -37,6 +38,7 @@ from ugatit.training.update import Training
 def main() -> int:
     options = _parse()
     tf.config.run_functions_eagerly(options.eager)
+    trained.NARROW = 1
     try:
         runner = open_runner('cpu', sharing=Sharing(options.devices, worker=read_worker(os.environ)))
         with runner.scope():
@@ -65,6 +67,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument('--precision', default='float32')
     parser.add_argument('--ranges', default='live', choices=('live', 'none'))
     parser.add_argument('--eager', action='store_true')
+    parser.add_argument('--algebra', action='store_true', help='by the identities of ugatit.nn.algebra, however narrow')
     return parser.parse_args()
 
 
@@ -76,7 +79,7 @@ def _training(runner: Runner, options: argparse.Namespace) -> Training:
         precision = MixedPrecision(policy, TINY, following=following, loss_scale=2.0**6)
 
     def build(scope: str) -> Build:
-        return Build(precision.policy, precision.scaling(scope), factory=seeded(5))
+        return Build(precision.policy, precision.scaling(scope), factory=seeded(5), algebra=options.algebra)
 
     networks = build_networks(TINY, build)
     return Training(networks, make_optimisers(networks), Objective(options.gan_type),

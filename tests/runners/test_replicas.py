@@ -89,11 +89,12 @@ def test_one_device_two_devices_and_two_processes_train_alike(tmp_path: pathlib.
 
 
 @pytest.mark.slow
-def test_two_devices_compiled(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize('words', [(), ('--algebra',)])
+def test_two_devices_compiled(words: Sequence[str], tmp_path: pathlib.Path) -> None:
     """As training runs, against one device that is not compiled. Two steps: compiled sums are in another order."""
     paths = {name: tmp_path / f'{name}.npz' for name in ('one', 'two')}
-    _end(_start(paths['one'], '--eager', '--steps=2'))
-    _end(_start(paths['two'], '--devices=2', '--steps=2'))
+    _end(_start(paths['one'], '--eager', '--steps=2', *words))
+    _end(_start(paths['two'], '--devices=2', '--steps=2', *words))
     differences = _differences(paths['one'], paths['two'])
     print(max(differences.values()))
     assert max(differences.values()) <= tolerances.REPLICAS, max(differences, key=differences.get)
