@@ -157,6 +157,8 @@ MIXED_WEIGHT_BYTES = 0.6
 
 # --- training runs ---
 MEMORY_STATE = 0.002  # relative: weights and Adam slots of the full model against the official files' 8.05 GB
+# The estimate of a whole training process against eight measured ones (largest: 9 %).
+MEMORY_ESTIMATE = 0.1
 MEMORY_GROWTH = 0.05  # relative growth of the process from step 100 to step 500, with ten saves and strips in between
 # The same, relative, for measures far from zero.
 DUMP_METRIC_RELATIVE = 1e-7

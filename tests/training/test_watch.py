@@ -84,7 +84,18 @@ def test_the_estimate_of_the_full_model_is_the_known_one() -> None:
     assert full.state == 3 * 4 * count
     for smaller in (Architecture(light=True), Architecture(ch=32), Architecture(image_size=128)):
         assert estimate_memory(smaller, 1).total < full.total / 1.9, smaller
-    assert estimate_memory(Architecture(), 2).step > 1.5 * full.step
+    assert estimate_memory(Architecture(), 3).step > 1.4 * full.step
+
+
+@pytest.mark.parametrize(
+    ('light', 'size', 'ch', 'batch', 'measured'),
+    [(True, 64, 64, 1, 3.1), (True, 128, 32, 1, 3.1), (True, 128, 64, 1, 6.6), (True, 128, 64, 2, 7.6),
+     (True, 256, 32, 1, 4.6), (True, 256, 64, 1, 7.9), (False, 64, 64, 1, 3.8), (False, 128, 64, 1, 8.7)],
+)  # fmt: skip
+def test_the_estimate_is_near_what_was_measured(light: bool, size: int, ch: int, batch: int, measured: float) -> None:
+    """GB of whole processes, plain steps on a CPU: docs/memory.md."""
+    architecture = Architecture(size, ch, n_dis=6 if size >= 96 else 5, light=light)
+    assert abs(estimate_memory(architecture, batch).total / (measured * 1e9) - 1) < tolerances.MEMORY_ESTIMATE
 
 
 def test_too_little_memory_names_the_three_remedies(caplog: pytest.LogCaptureFixture) -> None:

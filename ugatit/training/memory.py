@@ -18,13 +18,13 @@ REMEDIES = (
     '--config.model.light=True (a fifth of the weights), a smaller --config.model.ch (32: a quarter), or a smaller'
     ' --config.model.image_size (128: a quarter)'
 )
-# Fitted to the peak of compiled steps of light models on a CPU at 128 pixels: 2.5 GB for ch 32, 5.8 GB for ch 64.
+# Fitted to the peaks of eight compiled plain steps on a CPU (docs/memory.md), which it gives within 9 %.
 # Tensors that one generator call holds at its peak, in units of image_size^2 * ch values, without and per n_res:
-_PER_PICTURE, _PER_BLOCK = 60.0, 7.5
-_GRADIENTS = 3  # copies of the larger pair's weights: gradients, their sums, kernels divided by their spectral norm
+_PER_PICTURE, _PER_BLOCK = 19.5, 2.45
+_GRADIENTS = 4.7  # copies of the larger pair's weights: gradients, their sums, kernels divided by their spectral norm
 _CALLS = 6  # pictures per step and generator pair: 2 fakes, 2 identities, 2 cycles
 _DISCRIMINATORS = 4.0  # the same unit, both, real and fake
-_RUNTIME = 6e8  # TensorFlow itself and compiled steps, bytes
+_RUNTIME = 1.8e9  # TensorFlow itself and the compiled step, bytes
 _UNLIMITED = 2**60  # cgroup version 1 writes a number of this size for "no limit"
 
 
