@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+import signal
 from typing import Any, Callable, Iterator, List
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from tests import tolerances
 from tests.training import comparison
 from tests.training.golden_runs import Case, Run, has_true_gradient_zero, run_converged
-from tests.training.tiny_run import CPU, make_settings
+from tests.training.tiny_run import CPU, make_settings, run, stored, write_pictures
 from ugatit.errors import UserError
 from ugatit.nn import norm
 from ugatit.nn.algebra import LEAST_CH, trained
@@ -44,25 +45,25 @@ def test_first_losses_and_gradients_are_those_of_the_official_code(
     name: str, golden: pathlib.Path, used: List[str]
 ) -> None:
     case = Case(golden, name)
-    run = run_converged(case, algebra=True)
+    ours = run_converged(case, algebra=True)
     assert set(used) == {'convolve', 'standardized'}
     for record in case.json['records'][:2]:
-        point, found = record['at'], {key[1]: value for key, value in run.all_losses.items() if key[0] == record['at']}
+        point, found = record['at'], {key[1]: value for key, value in ours.all_losses.items() if key[0] == record['at']}
         assert len(found) >= 16
         for loss, value in record['losses'].items():
             assert abs(found[loss] - value) <= max(
                 tolerances.TRAINING_LOSS * abs(value), tolerances.TRAINING_LOSS_ABSOLUTE
             ), (point, loss)
     for letter, scope in (('D', 'discriminator'), ('G', 'generator')):
-        _check_gradients(case, run, f'step0_before{letter}', scope)
+        _check_gradients(case, ours, f'step0_before{letter}', scope)
 
 
-def _check_gradients(case: Case, run: Run, point: str, scope: str) -> None:
+def _check_gradients(case: Case, ours: Run, point: str, scope: str) -> None:
     recorded = {n: g for n, g in case.under(f'grad/{point}/').items() if n.startswith(scope)}
     compared = {n: g for n, g in recorded.items() if not has_true_gradient_zero(n)}
     assert compared
     for variable, expected in compared.items():
-        off = comparison.norm_of_difference(run.gradients[point, variable], expected)
+        off = comparison.norm_of_difference(ours.gradients[point, variable], expected)
         assert off <= tolerances.TRAINING_GRADIENT * np.linalg.norm(expected), variable
 
 
@@ -87,6 +88,21 @@ def test_emulated_float16_trains_without_them(tmp_path: pathlib.Path) -> None:
     settings = dataclasses.replace(make_settings({'ch': LEAST_CH}), numerics=NumericsSettings('mixed_float16'))
     training = start.make_training(settings, start.Start(tmp_path, 0, None), CPU)
     assert not training.networks.generator_b.build.algebra
+
+
+@pytest.mark.slow
+def test_a_run_that_was_stopped_continues_with_the_same_bits(tmp_path: pathlib.Path) -> None:
+    data = write_pictures(tmp_path / 'tiny')
+    settings = make_settings({'ch': LEAST_CH}, epochs=2)
+
+    def stop(step: int) -> None:
+        if step == 2:
+            signal.raise_signal(signal.SIGTERM)
+
+    assert run(settings, data, tmp_path / 'whole') == 0
+    assert run(settings, data, tmp_path / 'parts', stop) == 128 + signal.SIGTERM
+    assert run(settings, data, tmp_path / 'parts') == 0
+    assert stored(tmp_path / 'whole') == stored(tmp_path / 'parts')
 
 
 def test_an_unknown_algebra_is_refused() -> None:
