@@ -18,11 +18,13 @@ from ugatit.training.precision import FullPrecision, MixedPrecision
 from ugatit.training.update import Training
 
 
-def make(precision: FullPrecision, gan_type: str = 'lsgan', variants: str = 'default', seed: int = 5) -> Training:
+def make(
+    precision: FullPrecision, gan_type: str = 'lsgan', variants: str = 'default', seed: int = 5, algebra: bool = False
+) -> Training:
     chosen = load_variants(variants)
 
     def build(scope: str) -> Build:
-        return Build(precision.policy, precision.scaling(scope), chosen, seeded(seed))
+        return Build(precision.policy, precision.scaling(scope), chosen, seeded(seed), algebra=algebra)
 
     networks = build_networks(TINY, build)
     return Training(networks, make_optimisers(networks), Objective(gan_type), precision=precision)

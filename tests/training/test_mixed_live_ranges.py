@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from tests.training.mixed_runs import make
 from tests.training.tiny import TINY, differing, make_images, snapshot
+from ugatit.nn.algebra import trained
 from ugatit.nn.policy import make_policy
 from ugatit.ranges.follow import Following
 from ugatit.training.precision import FullPrecision, MixedPrecision
@@ -50,25 +51,28 @@ class _Live(MixedPrecision):
         return found
 
 
-def _steps(precision: FullPrecision, steps: int, gan_type: str = 'lsgan') -> Any:
-    training = make(precision, gan_type)
+def _steps(precision: FullPrecision, steps: int, gan_type: str = 'lsgan', algebra: bool = False) -> Any:
+    training = make(precision, gan_type, algebra=algebra)
     step = TrainingStep(training)
     losses = [{name: float(value) for name, value in step(k, make_images(k)).items()} for k in range(steps)]
     return snapshot(training), losses
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('gan_type', ['lsgan', 'wgan-gp'])
-def test_float32_with_live_ranges_is_float32_bit_for_bit(gan_type: str) -> None:
+@pytest.mark.parametrize(('gan_type', 'algebra'), [('lsgan', False), ('lsgan', True), ('wgan-gp', False)])
+def test_float32_with_live_ranges_is_float32_bit_for_bit(
+    monkeypatch: pytest.MonkeyPatch, gan_type: str, algebra: bool
+) -> None:
     """20 compiled steps: weights, slots, powers, `u` and losses, with exponents that change at every step."""
-    expected, losses = _steps(FullPrecision(), 20, gan_type)
+    monkeypatch.setattr(trained, 'NARROW', 1)
+    expected, losses = _steps(FullPrecision(), 20, gan_type, algebra)
     settings = {'following': Following(4, 14.0)}
     live = _Live(make_policy('float32'), TINY, **settings)
-    found, live_losses = _steps(live, 20, gan_type)
+    found, live_losses = _steps(live, 20, gan_type, algebra)
     assert differing(expected, found) == []
     assert [{name: row[name] for name in expected_row} for row, expected_row in zip(live_losses, losses)] == losses
     assert max(max(follower.by_group.values()) for follower in live.followers.values()) > 5
-    if gan_type == 'wgan-gp':
+    if algebra or gan_type == 'wgan-gp':
         return  # a second-order gradient takes long to compile: one control is enough
     control = _Live(make_policy('float32'), TINY, **settings)
     control.thirds = True

@@ -132,8 +132,10 @@ class Conv(tf.Module):
         fold = self.after is not None and self._folded and call.batch_momentum is None
         if fold:
             kernel, bias = self.after.folded_into(kernel, bias)
-        at_once = upsampling is not None and build.algebra and call.tap is identity and trained.can_upsample(x)
-        if upsampling is not None and not at_once:
+        at_once = upsampling is not None and build.algebra and trained.can_upsample(x)
+        if at_once and call.tap is not identity:
+            call.keep(upsampling, upsample(x), self._reads)  # somebody measures it; the sums stay those without a tap
+        elif upsampling is not None and not at_once:
             x = call.keep(upsampling, upsample(x), self._reads)
         x = build.policy.operand(call.keep(f'{name}/input', x, self._reads))
         y = (trained.upsampled if at_once else self._convolved)(x, build.policy.operand(kernel))

@@ -29,7 +29,6 @@ from ugatit.training.device import Device
 from ugatit.training.networks import build_networks
 from ugatit.training.optimiser import make_optimisers
 from ugatit.training.penalty import stateless_noise
-from ugatit.training.precision import FullPrecision
 from ugatit.training.schedule import Schedule, learning_rate, steps_done_at
 from ugatit.training.settings import Settings, TrainingSettings
 from ugatit.training.state import own_state
@@ -152,7 +151,7 @@ def make_training(settings: Settings, start: Start, device: Device = PLAIN_DEVIC
     stored = fresh if source is None else checkpoint_factory(source, fallback=fresh)
     slots = checkpoint_factory(start.resumed) if start.resumed else fresh
     made = Build(precision.policy, variants=variants, factory=stored)
-    made = dataclasses.replace(made, algebra=_uses_algebra(settings, precision, device))
+    made = dataclasses.replace(made, algebra=_uses_algebra(settings, made, device))
     networks = build_networks(
         settings.model.architecture,
         lambda scope: device.adapt(dataclasses.replace(made, scaling=precision.scaling(scope), registry=Registry())),
@@ -174,14 +173,10 @@ def make_training(settings: Settings, start: Start, device: Device = PLAIN_DEVIC
     )
 
 
-def _uses_algebra(settings: Settings, precision: FullPrecision, device: Device) -> bool:
-    """Whether layers use the identities of `ugatit.nn.algebra`: where they hold and pay.
-
-    Not with exponents that change: a compiled step by the identities does not keep every bit then.
-    """
+def _uses_algebra(settings: Settings, build: Build, device: Device) -> bool:
+    """Whether layers use the identities of `ugatit.nn.algebra`: where they hold and pay."""
     wanted = settings.training.algebra == 'auto' and settings.model.ch >= LEAST_CH
-    plain = type(precision) is FullPrecision and precision.policy == FLOAT32_POLICY
-    return wanted and plain and device.name == 'cpu'
+    return wanted and device.name == 'cpu' and build.policy == FLOAT32_POLICY
 
 
 def report_changes(settings: Settings, start: Start) -> List[str]:
