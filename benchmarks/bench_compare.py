@@ -117,7 +117,7 @@ def _compare(left: pathlib.Path, right: pathlib.Path, engine: Optional[str]) -> 
     from ugatit.dumps.tree import scan
 
     if engine is not None:
-        engines._WORTH = {'numpy': math.inf, 'numba': 0}[engine]
+        engines.WORTH = {'numpy': math.inf, 'numba': 0}[engine]
     comparison = compare(scan(left), scan(right))
     usage = resource.getrusage(resource.RUSAGE_SELF)
     status = pathlib.Path('/proc/self/status')  # ru_maxrss begins with what the parent process had

@@ -12,8 +12,8 @@ multiplications and additions of the network's convolutions as written down (105
 full models also the time to read the weights of the MLP once from memory.
 
 --peer names a checkout whose `networks.py` has `ResnetGenerator(input_nc, output_nc, ngf, n_blocks, img_size, light)`,
-as the official PyTorch code has; it needs PyTorch and runs eagerly, compiled, and with bfloat16 autocast. Nothing of it
-comes with this project.
+as the official PyTorch code has; it needs PyTorch and runs eagerly, compiled, and with bfloat16 autocast where the CPU
+has that. Nothing of it comes with this project.
 """
 
 from __future__ import annotations

@@ -3,14 +3,15 @@
     python -m benchmarks.bench_memory                                      # the default points: 10 minutes on two cores
     python -m benchmarks.bench_memory --points train:light:128:64:1 translate:full:256:64:1
 
-A point is job:kind:size:ch:batch. Each runs in a process of its own with untrained weights: one call to trace, then
-three that are timed. `peak` is that of the whole process, TensorFlow's own 0.4 GB included. Prints JSON, and the table
-to stderr. Linux only.
+A point is job:kind:size:ch:batch; the job train_plain is train with --config.training.algebra=plain. Each runs in a
+process of its own with untrained weights: one call to trace, then three that are timed. `peak` is that of the whole
+process, TensorFlow's own 0.4 GB included. Prints JSON, and the table to stderr. Linux only.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import statistics
 import sys
@@ -66,8 +67,8 @@ def measure(point: str) -> Dict[str, float]:
     }
 
 
-def _train(light: bool, size: int, ch: int, batch: int) -> Callable[[], Any]:
-    """A fused training step, Adam's state included."""
+def _train(light: bool, size: int, ch: int, batch: int, algebra: bool = True) -> Callable[[], Any]:
+    """A fused training step, Adam's state included; by the identities of ugatit.nn.algebra where train.py uses them."""
     import tensorflow as tf
 
     from ugatit.nn.algebra import LEAST_CH
@@ -80,7 +81,7 @@ def _train(light: bool, size: int, ch: int, batch: int) -> Callable[[], Any]:
     from ugatit.training.update import Training
 
     architecture = Architecture(size, ch, n_dis=6 if size >= 96 else 5, light=light)
-    networks = build_networks(architecture, lambda scope: Build(algebra=ch >= LEAST_CH))
+    networks = build_networks(architecture, lambda scope: Build(algebra=algebra and ch >= LEAST_CH))
     step = TrainingStep(Training(networks, make_optimisers(networks), Objective('lsgan')))
     images = tuple(tf.random.stateless_uniform([batch, size, size, 3], [1, domain], -1.0, 1.0) for domain in range(2))
     return lambda: {name: float(value) for name, value in step(0, images).items()}
@@ -102,7 +103,7 @@ def _translate(light: bool, size: int, ch: int, batch: int) -> Callable[[], Any]
     return lambda: translate(images)
 
 
-JOBS = {'train': _train, 'translate': _translate}
+JOBS = {'train': _train, 'train_plain': functools.partial(_train, algebra=False), 'translate': _translate}
 
 
 def _parse() -> argparse.Namespace:

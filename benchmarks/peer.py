@@ -9,6 +9,8 @@ import re
 import sys
 from typing import Any, Callable, Dict, Iterable
 
+from ugatit.runners.bfloat16 import cpu_has_bfloat16
+
 _NAME = 'peer {mode}: {model} {size} px batch {batch}'
 _PATTERN = re.compile(r'peer .*: (?P<model>\w+) (?P<size>\d+) px batch (?P<batch>\d+)')
 
@@ -48,7 +50,9 @@ def _modes(torch: Any, network: Any, images: Any) -> Dict[str, Callable[[], Any]
 
         return call
 
-    modes = {'eager': run(network), 'eager bfloat16': run(network, True)}
+    modes = {'eager': run(network)}
+    if cpu_has_bfloat16():  # elsewhere PyTorch emulates it, for minutes a picture
+        modes['eager bfloat16'] = run(network, True)
     if hasattr(torch, 'compile'):
         modes['compiled'] = run(torch.compile(network))
     return modes

@@ -13,7 +13,7 @@ from ugatit.checkpoints.demo import demo_checkpoint
 from ugatit.checkpoints.location import PathLike
 from ugatit.checkpoints.sources import UNTRAINED, InitialWeights, Source, StoredWeights, WeightsAsOfficial
 from ugatit.errors import UserError
-from ugatit.nn.algebra import LEAST_CH
+from ugatit.nn.algebra import ALGEBRAS, LEAST_CH
 from ugatit.nn.architecture import GENERATOR_OF_DIRECTION, Architecture
 from ugatit.nn.blueprint import blueprint, check_variants
 from ugatit.nn.build import Build, Registry
@@ -28,7 +28,6 @@ from ugatit.ranges import RangePlan, check_permission, folding_factory
 from ugatit.runners import NpuSettings, Runner, open_runner
 from ugatit.runners.bfloat16 import cpu_has_bfloat16
 
-ALGEBRAS: Tuple[str, str] = ('auto', 'plain')
 _log = logging.getLogger(__name__)
 
 CALIBRATION_PICTURES = 16  # batch statistics of so many pictures; all of them are in memory together

@@ -25,7 +25,7 @@ def engine(request: pytest.FixtureRequest) -> Engine:
     pytest.importorskip('numba', reason='numba is not installed: pip install "ugatit[fast]"')
     from ugatit.dumps import fused
 
-    return Engine(fused.ends, fused.fused_sums)
+    return fused.ENGINE
 
 
 @pytest.fixture(scope='session')

@@ -19,7 +19,6 @@ import tensorflow as tf
 
 from tests.training.tiny import TINY, make_images
 from ugatit.errors import UserError
-from ugatit.nn.algebra import trained
 from ugatit.nn.build import Build
 from ugatit.nn.policy import make_policy
 from ugatit.nn.variables import seeded
@@ -38,7 +37,6 @@ from ugatit.training.update import Training
 def main() -> int:
     options = _parse()
     tf.config.run_functions_eagerly(options.eager)
-    trained.NARROW = 1
     try:
         runner = open_runner('cpu', sharing=Sharing(options.devices, worker=read_worker(os.environ)))
         with runner.scope():
@@ -67,7 +65,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument('--precision', default='float32')
     parser.add_argument('--ranges', default='live', choices=('live', 'none'))
     parser.add_argument('--eager', action='store_true')
-    parser.add_argument('--algebra', action='store_true', help='by the identities of ugatit.nn.algebra, however narrow')
+    parser.add_argument('--algebra', action='store_true', help='by the identities of ugatit.nn.algebra')
     return parser.parse_args()
 
 

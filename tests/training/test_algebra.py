@@ -24,11 +24,10 @@ from ugatit.training.settings import NumericsSettings
 
 @pytest.fixture(autouse=True)
 def used(monkeypatch: pytest.MonkeyPatch) -> Iterator[List[str]]:
-    """Which identities were used: at any width here, because the golden networks are narrow."""
+    """Which identities were used."""
     names: List[str] = []
     monkeypatch.setattr(trained, 'convolve', _noted(names, 'convolve', trained.convolve))
     monkeypatch.setattr(norm, 'standardized', _noted(names, 'standardized', norm.standardized))
-    monkeypatch.setattr(trained, 'NARROW', 1)
     yield names
 
 

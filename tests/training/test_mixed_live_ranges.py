@@ -10,7 +10,6 @@ import tensorflow as tf
 
 from tests.training.mixed_runs import make
 from tests.training.tiny import TINY, differing, make_images, snapshot
-from ugatit.nn.algebra import trained
 from ugatit.nn.policy import make_policy
 from ugatit.ranges.follow import Following
 from ugatit.training.precision import FullPrecision, MixedPrecision
@@ -60,11 +59,8 @@ def _steps(precision: FullPrecision, steps: int, gan_type: str = 'lsgan', algebr
 
 @pytest.mark.slow
 @pytest.mark.parametrize(('gan_type', 'algebra'), [('lsgan', False), ('lsgan', True), ('wgan-gp', False)])
-def test_float32_with_live_ranges_is_float32_bit_for_bit(
-    monkeypatch: pytest.MonkeyPatch, gan_type: str, algebra: bool
-) -> None:
+def test_float32_with_live_ranges_is_float32_bit_for_bit(gan_type: str, algebra: bool) -> None:
     """20 compiled steps: weights, slots, powers, `u` and losses, with exponents that change at every step."""
-    monkeypatch.setattr(trained, 'NARROW', 1)
     expected, losses = _steps(FullPrecision(), 20, gan_type, algebra)
     settings = {'following': Following(4, 14.0)}
     live = _Live(make_policy('float32'), TINY, **settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import logging
 from typing import Callable, NamedTuple, Tuple
 
 import numpy as np
@@ -13,7 +13,9 @@ from ugatit.dumps.sums import NumpySums, Sums
 
 # Loading numba and what it compiled takes 0.7 s, in which two cores compare about so many bytes with NumPy. Compiling,
 # once, takes three seconds more.
-_WORTH = 300 << 20
+WORTH = 300 << 20  # bytes of both sides
+
+_log = logging.getLogger(__name__)
 
 
 class Engine(NamedTuple):
@@ -28,7 +30,7 @@ NUMPY = Engine(numpy_ends, NumpySums)
 
 def choose_engine(size: int) -> Engine:
     """The engine for `size` bytes of both sides' files. Without numba, or with one that fails, it is NumPy's."""
-    if size < _WORTH:
+    if size < WORTH:
         return NUMPY
     try:
         from ugatit.dumps import fused
@@ -37,6 +39,8 @@ def choose_engine(size: int) -> Engine:
     except ImportError:
         return NUMPY
     except Exception as error:  # a broken cache or compiler must not keep anybody from comparing
-        warnings.warn(f'numba fails ({type(error).__name__}: {error}); comparing with NumPy, slower', stacklevel=2)
+        _log.warning(
+            'numba fails (%s: %s); comparing with NumPy, slower; install numba again', type(error).__name__, error
+        )
         return NUMPY
-    return Engine(fused.ends, fused.fused_sums)
+    return fused.ENGINE

@@ -13,6 +13,7 @@ import numpy as np
 from numba import from_dtype, types
 
 from ugatit.dumps.dtypes import DataType, bfloat16_to_float32
+from ugatit.dumps.engines import Engine
 from ugatit.dumps.extremes import Extremes, numpy_ends
 from ugatit.dumps.kernels import STEP, add, bit_ends
 from ugatit.dumps.side import Side
@@ -61,6 +62,9 @@ def ends(block: np.ndarray) -> Tuple[float, float]:
         return math.nan, math.nan
     low, high = (least, most) if most < sign else (most, least) if least >= sign else (most, signed)
     return tuple(np.array([low, high], f'u{size}').view(block.dtype).tolist())
+
+
+ENGINE = Engine(ends, fused_sums)
 
 
 def prepare() -> None:

@@ -9,7 +9,7 @@ import tensorflow as tf
 from ugatit.errors import UserError
 from ugatit.nn.algebra import trained
 from ugatit.nn.build import Build
-from ugatit.nn.call import PLAIN_CALL, Call, SingularVectors, identity
+from ugatit.nn.call import PLAIN_CALL, Call, SingularVectors
 from ugatit.nn.half_kernel import HalfKernel, worth_keeping
 from ugatit.nn.norm import EPSILON, RunningStandardize
 from ugatit.nn.pad import margins, reflect_pad, upsample
@@ -124,7 +124,7 @@ class Conv(tf.Module):
     def __call__(self, x: tf.Tensor, call: Call, upsampling: Optional[str] = None) -> tf.Tensor:
         """x [N, H, W, inputs] -> [N, H', W', outputs], stored at the scale of the written group.
 
-        `upsampling` doubles H and W first; it is the official name of the map between, unless this never comes to be.
+        `upsampling` doubles H and W first; it is the official name of the map between.
         """
         build, name = self._build, self.weights.prefix
         kernel = self.weights.effective(call)
@@ -132,11 +132,10 @@ class Conv(tf.Module):
         fold = self.after is not None and self._folded and call.batch_momentum is None
         if fold:
             kernel, bias = self.after.folded_into(kernel, bias)
-        at_once = upsampling is not None and build.algebra and trained.can_upsample(x)
-        if at_once and call.tap is not identity:
-            call.keep(upsampling, upsample(x), self._reads)  # somebody measures it; the sums stay those without a tap
-        elif upsampling is not None and not at_once:
-            x = call.keep(upsampling, upsample(x), self._reads)
+        at_once = upsampling is not None and build.algebra
+        if upsampling is not None:
+            between = call.keep(upsampling, upsample(x), self._reads)  # a graph leaves it out where nobody asks for it
+            x = x if at_once else between
         x = build.policy.operand(call.keep(f'{name}/input', x, self._reads))
         y = (trained.upsampled if at_once else self._convolved)(x, build.policy.operand(kernel))
         y = call.keep(f'{name}/Conv2D', build.policy.result(y), self._writes)

@@ -9,6 +9,7 @@ from typing import Any, Dict, Optional
 from ugatit.data.dataset import Loading
 from ugatit.data.decode import DEFAULT_MAX_PIXELS
 from ugatit.errors import UserError
+from ugatit.nn.algebra import ALGEBRAS
 from ugatit.nn.architecture import Architecture
 from ugatit.nn.build import Build
 from ugatit.nn.policy import Policy, make_policy
@@ -29,7 +30,6 @@ _NOT_NEGATIVE = ('adversarial_weight', 'cycle_weight', 'identity_weight', 'cam_w
                  'decay_epoch')  # fmt: skip
 
 RANGES = ('auto', 'live', 'none')
-ALGEBRAS = ('auto', 'plain')
 
 
 def _require(fits: bool, field: str, expected: str, arrived: Any) -> None:

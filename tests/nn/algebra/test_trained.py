@@ -66,11 +66,6 @@ def _arguments(kind: Kind, size: tuple) -> List[tf.Tensor]:
     return [tf.constant(values, tf.float32) for values in (x, kernel, upstream)]
 
 
-@pytest.fixture(autouse=True)
-def _however_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trained, 'NARROW', 1)
-
-
 @pytest.mark.parametrize('size', SIZES)
 @pytest.mark.parametrize('name', KINDS)
 def test_results_and_gradients_are_those_of_float64(name: str, size: tuple) -> None:

@@ -8,5 +8,7 @@ In inference they make up a generator of their own (`ugatit.nn.fast_generator`),
 kernels that are prepared once. In training the layers themselves use those with gradients (trained.py).
 """
 
+ALGEBRAS = ('auto', 'plain')
+"""Where they hold and pay, or nowhere."""
 LEAST_CH = 32
 """Smaller networks are bound by the number of operations, of which the identities need more (docs/performance.md)."""

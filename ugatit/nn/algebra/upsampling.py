@@ -30,16 +30,16 @@ def _edge_repeated(size: int) -> np.ndarray:
     return repeated(size, 1)
 
 
-# The same as a bilinear algorithm, for its gradients (bilinear.py). What follows is two to three times faster forward.
+VERTICAL = np.array([[1.0, 1.0, 1.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # s, -g0, g2
+HORIZONTAL = np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])  # s, g0, -g2: these are subtracted
+# The same as a bilinear algorithm, for its gradients; forward, `UpsampledConv` is two to three times as fast.
 UPSAMPLED = Bilinear(
     np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]),
-    np.array([[1.0, 1.0, 1.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
-    np.array([[0.0, 1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]]),
+    VERTICAL,
+    np.array([[0.0, 1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]]),  # x_i, and its differences to both sides
     1,
     _edge_repeated,
 )
-VERTICAL = np.array([[1.0, 1.0, 1.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # s, -g0, g2
-HORIZONTAL = np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])  # s, g0, -g2: these are subtracted
 
 
 class UpsampledConv:

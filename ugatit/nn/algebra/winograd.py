@@ -14,10 +14,10 @@ from typing import Tuple
 import numpy as np
 import tensorflow as tf
 
-from ugatit.nn.algebra.bilinear import Bilinear, apply, transformed
+from ugatit.nn.algebra.bilinear import TAPS, Bilinear, apply, transformed
 from ugatit.nn.algebra.padding import reflected
 
-OUTPUTS, TAPS = 4, 3
+OUTPUTS = 4
 TILE = OUTPUTS + TAPS - 1
 POINTS = (0.0, 0.75, -0.75, 1.5, -1.5)  # and infinity
 
